@@ -1,0 +1,29 @@
+"""The helpers that the lessons share: timing, timelines, data, and work split over several devices.
+
+The names below are the MXNet track; `d2lhelpers.torch` has the same for PyTorch. Importing this package loads
+neither framework: a name's module is loaded when the name is first used, MXNet when a helper first needs it.
+"""
+from importlib import import_module
+
+_MODULES = {
+    "Benchmark": "benchmark",
+    "measure": "benchmark",
+    "Timeline": "timeline",
+    "configure_engine": "mxnet",
+    "devices": "mxnet",
+    "allreduce": "mxnet",
+    "split_and_load": "mxnet",
+    "evaluate_accuracy": "mxnet",
+    "load_data": "mxnet",
+}
+__all__ = list(_MODULES)
+
+
+def __getattr__(name):
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__():
+    return __all__

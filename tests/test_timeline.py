@@ -1,0 +1,171 @@
+import json
+
+import matplotlib
+import mxnet as mx
+import pytest
+
+from d2lhelpers import Timeline
+from d2lhelpers.timeline import Operator
+
+matplotlib.use("Agg")
+
+
+def made(*operators):
+    """Return a Timeline of (name, device, start, end) that were not measured."""
+    timeline = Timeline()
+    timeline.operators = [Operator(*operator) for operator in operators]
+    timeline.returned, timeline.end = 1.0, max(operator[3] for operator in operators)
+    return timeline
+
+
+def test_it_shows_what_ran_and_where():
+    """The operators of the block, and no others, are shown with their devices, in order, within the block's time."""
+    x = [mx.nd.ones((200, 200), ctx=mx.cpu(i)) for i in (0, 1)]
+    x[0].log()
+    with Timeline() as timeline:
+        for _ in range(3):
+            x[0].exp()
+        x[1].sqrt()
+    assert sorted((o.name, o.device) for o in timeline.operators) == [("exp", "cpu(0)")] * 3 + [("sqrt", "cpu(1)")]
+    starts = [o.start for o in timeline.operators]
+    assert starts == sorted(starts)
+    assert all(-0.01 < o.start <= o.end <= timeline.end for o in timeline.operators)
+    assert timeline.devices == ["cpu(0)", "cpu(1)"]
+
+
+def test_python_returns_before_the_work_is_done():
+    """Python reaches the end of a block that queues long operators long before they end."""
+    x = mx.nd.ones((1000, 1000))
+    with Timeline() as timeline:
+        for _ in range(10):
+            mx.nd.dot(x, x)
+    assert timeline.returned < timeline.end / 2
+    assert sum(o.end > timeline.returned for o in timeline.operators) > 5
+
+
+def test_what_is_queued_before_is_left_out():
+    """Work that was queued before the block is waited for, not recorded."""
+    x = mx.nd.ones((500, 500))
+    for _ in range(20):
+        mx.nd.dot(x, x)
+    with Timeline() as timeline:
+        pass
+    assert timeline.operators == []
+    assert timeline.devices == []
+
+
+def test_it_can_be_used_many_times():
+    """One kernel can record again and again, each record its own."""
+    x = mx.nd.ones((10, 10))
+    for count in (1, 3, 2):
+        with Timeline() as timeline:
+            for _ in range(count):
+                x.exp()
+        assert [o.name for o in timeline.operators] == ["exp"] * count
+
+
+def test_two_devices_really_overlap():
+    """Long operators on two CPU devices run side by side, and the Timeline shows it."""
+    x = [mx.nd.ones((3_000_000,), ctx=mx.cpu(i)) for i in (0, 1)]
+    with Timeline() as timeline:
+        for _ in range(4):
+            for array in x:
+                array.exp()
+    assert timeline.overlap(mx.cpu(0), mx.cpu(1)) > 0.3
+
+
+def test_one_inside_another_is_refused():
+    """A Timeline inside another is a RuntimeError, and the outer one still works."""
+    x = mx.nd.ones((10, 10))
+    with Timeline() as outer:
+        with pytest.raises(RuntimeError, match="already"), Timeline():
+            pass
+        x.exp()
+    assert [o.name for o in outer.operators] == ["exp"]
+
+
+def test_an_exception_passes_through():
+    """An exception in the block passes through, nothing is kept, and the next Timeline works."""
+    timeline = Timeline()
+    with pytest.raises(KeyError), timeline:
+        mx.nd.ones((2,)).exp()
+        raise KeyError
+    assert timeline.operators == []
+    with Timeline() as timeline:
+        mx.nd.ones((2,))
+    assert [o.name for o in timeline.operators] == ["ones"]
+
+
+def test_a_late_error_passes_through():
+    """An operator's error that surfaces at the drain passes through, and the next Timeline works."""
+    with pytest.raises(mx.base.MXNetError), Timeline():
+        mx.nd.random.normal(0, -1, (2, 2))
+    with Timeline() as timeline:
+        mx.nd.ones((2,))
+    assert [o.name for o in timeline.operators] == ["ones"]
+
+
+def test_no_file_is_left(tmp_path, monkeypatch):
+    """Recording leaves no file in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    with Timeline():
+        mx.nd.ones((2,))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_overlap_counts_shared_time():
+    """The overlap is the shared busy time over the less busy device's, idle gaps and double cover left out."""
+    timeline = made(("a", "cpu(0)", 0, 4), ("b", "cpu(0)", 3, 5), ("c", "cpu(0)", 8, 9), ("d", "cpu(1)", 4, 8.5))
+    assert timeline.busy("cpu(0)") == 6
+    assert timeline.busy("cpu(1)") == 4.5
+    assert timeline.overlap("cpu(0)", "cpu(1)") == timeline.overlap("cpu(1)", "cpu(0)") == pytest.approx(1.5 / 4.5)
+
+
+def test_in_turns_there_is_no_overlap():
+    """Devices that work in turns do not overlap, and a device overlaps wholly with itself."""
+    timeline = made(("a", "cpu(0)", 0, 1), ("a", "cpu(1)", 1, 2))
+    assert timeline.overlap("cpu(0)", "cpu(1)") == 0
+    assert timeline.overlap("cpu(0)", "cpu(0)") == 1
+
+
+def test_an_idle_device_is_named():
+    """Asking about a device that ran nothing is a ValueError that names those that did."""
+    with pytest.raises(ValueError, match=r"cpu\(7\).*cpu\(0\)"):
+        made(("a", "cpu(0)", 0, 1)).busy(mx.cpu(7))
+
+
+def test_plot_has_a_row_a_device():
+    """The plot has a row for Python and one a device, an entry a name, and units; the rarest names share one entry."""
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots()
+    names = "abcdefgh"
+    timeline = made(*((name, f"cpu({i % 2})", i, i + 1 - i / 100) for i, name in enumerate(names)))
+    assert timeline.plot(ax) is None
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["Python", "cpu(0)", "cpu(1)"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "c", "d", "e", "f", "2 others"]
+    assert "seconds" in ax.get_xlabel()
+    plt.close("all")
+
+
+def test_plot_takes_labels():
+    """Operators with one label share an entry of the legend."""
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots()
+    made(("dot", "cpu(0)", 0, 3), ("exp", "cpu(0)", 3, 4), ("copy", "cpu(0)", 4, 6)).plot(
+        ax, label=lambda operator: "copy" if operator.name == "copy" else "compute")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["compute", "copy"]
+    plt.close("all")
+
+
+def test_save_writes_a_chrome_trace(tmp_path):
+    """A saved record is a Chrome trace: a named row a device, and every operator with its time in microseconds."""
+    path = tmp_path / "trace.json"
+    made(("a", "cpu(0)", 0.5, 1.5), ("b", "cpu(1)", 1, 2)).save(path)
+    events = json.loads(path.read_text())["traceEvents"]
+    rows = {event["tid"]: event["args"]["name"] for event in events if event["ph"] == "M"}
+    spans = {event["name"]: (rows[event["tid"]], event["ts"], event["dur"]) for event in events if event["ph"] == "X"}
+    assert spans["a"] == ("cpu(0)", 0.5e6, 1e6)
+    assert spans["b"] == ("cpu(1)", 1e6, 1e6)
+    assert spans["the block's lines"] == ("Python", 0, 1e6)
