@@ -45,8 +45,8 @@ def configure_engine(devices=2):
                            "it starts; restart the kernel and call configure_engine first")
     os.environ.update(settings)
     _engine.update(settings)
-    print(f"engine: {devices} devices, 1 worker and {settings['OMP_NUM_THREADS']} OpenMP threads a device, "
-          f"{settings['MXNET_CPU_TEMP_COPY']} workspaces")
+    print(f"engine: {devices} device{'s' * (devices > 1)}, 1 worker and {settings['OMP_NUM_THREADS']} OpenMP threads "
+          f"a device, {settings['MXNET_CPU_TEMP_COPY']} workspaces")
     return settings
 
 

@@ -128,13 +128,13 @@ def test_measure_takes_turns():
 
 def test_measure_drains_around_each_call(clock):
     """With sync, every call starts on an empty queue and is waited for."""
-    queue = []
+    queue = [100]
 
     def sync():
         clock.now += sum(queue)
         queue.clear()
 
-    result = measure({"a": lambda: queue.append(1), "b": lambda: queue.append(2)}, repeat=3, sync=sync)
+    result = measure({"a": lambda: queue.append(1), "b": lambda: queue.append(2)}, repeat=3, warmup=0, sync=sync)
     assert result["a"].times == [1, 1, 1]
     assert result["b"].times == [2, 2, 2]
 

@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import d2lhelpers.mxnet
-from d2lhelpers import allreduce, configure_engine, devices, evaluate_accuracy, load_data, split_and_load
+from d2lhelpers import (
+    Timeline,
+    allreduce,
+    configure_engine,
+    devices,
+    evaluate_accuracy,
+    load_data,
+    split_and_load,
+)
 
 settings.register_profile("house", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("house")
@@ -71,6 +79,14 @@ def test_allreduce_of_large_arrays(count):
     assert all((result == results[0]).all() for result in results)
 
 
+def test_every_device_adds_its_part():
+    """Large arrays are added up on all devices: every one runs a sum of its own."""
+    data = [mx.nd.ones((1 << 20,), ctx=mx.cpu(i)) for i in (0, 1)]
+    with Timeline() as timeline:
+        allreduce(data)
+    assert sorted(o.device for o in timeline.operators if o.name == "add_n") == ["cpu(0)", "cpu(1)"]
+
+
 def test_allreduce_keeps_nan_and_infinity():
     """NaN and infinity reach every copy as they would in a sum."""
     data = [array(np.array(v, "float32"), i) for i, v in enumerate([[np.nan, np.inf, -np.inf], [1, 1, np.inf]])]
@@ -96,7 +112,7 @@ def test_allreduce_of_one_is_left_alone():
 
 
 def test_allreduce_of_gradients():
-    """Gradients are summed in place where autograd keeps them, also while it records."""
+    """Gradients, and parameters, are summed in place where autograd keeps them, also while it records."""
     weights = [array(np.ones(4, "float32"), i) for i in (0, 1)]
     for weight in weights:
         weight.attach_grad()
@@ -106,7 +122,9 @@ def test_allreduce_of_gradients():
         loss.backward()
     with mx.autograd.record():
         allreduce([weight.grad for weight in weights])
+        allreduce(weights)
     assert [w.grad.asnumpy().tolist() for w in weights] == [[3] * 4] * 2
+    assert [w.asnumpy().tolist() for w in weights] == [[2] * 4] * 2
 
 
 @pytest.mark.parametrize(("make", "error", "words"), [
@@ -168,6 +186,7 @@ def test_parts_follow_the_weights(split):
     (10, [1, 1, 1], [4, 3, 3]),
     (10, [5, 3, 2], [5, 3, 2]),
     (10, [0.56, 0.24, 0.2], [6, 2, 2]),
+    (10, [0.2, 0.24, 0.56], [2, 2, 6]),
     (10, [1e308, 1e308, 1e308], [4, 3, 3]),
     (3, [100, 1, 1], [1, 1, 1]),
     (10, [1000, 1, 1], [8, 1, 1]),
@@ -299,7 +318,7 @@ def test_the_engine_is_configured_before_mxnet():
     assert result.returncode == 0, result.stderr
     first, second = result.stdout.splitlines()
     assert first == second
-    assert first.startswith("engine: 1 devices, 1 worker")
+    assert first.startswith("engine: 1 device, 1 worker")
 
 
 @pytest.mark.parametrize("before", ["", "configure_engine(devices=64);"])

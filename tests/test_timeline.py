@@ -1,4 +1,5 @@
 import json
+import time
 
 import matplotlib
 import mxnet as mx
@@ -44,14 +45,22 @@ def test_python_returns_before_the_work_is_done():
 
 
 def test_what_is_queued_before_is_left_out():
-    """Work that was queued before the block is waited for, not recorded."""
-    x = mx.nd.ones((500, 500))
+    """Work that was queued before the block is waited for: it is not recorded, and it does not delay the block."""
+    x = mx.nd.ones((1000, 1000))
+    start = time.perf_counter()
     for _ in range(20):
-        mx.nd.dot(x, x)
+        y = mx.nd.dot(x, x)
+    with Timeline() as timeline:
+        y.exp()
+    assert [o.name for o in timeline.operators] == ["exp"]
+    assert timeline.end < (time.perf_counter() - start) / 2
+
+
+def test_an_empty_block_is_empty():
+    """A block without operators shows none, and no devices."""
     with Timeline() as timeline:
         pass
-    assert timeline.operators == []
-    assert timeline.devices == []
+    assert timeline.operators == timeline.devices == []
 
 
 def test_it_can_be_used_many_times():
@@ -115,7 +124,7 @@ def test_no_file_is_left(tmp_path, monkeypatch):
 
 def test_overlap_counts_shared_time():
     """The overlap is the shared busy time over the less busy device's, idle gaps and double cover left out."""
-    timeline = made(("a", "cpu(0)", 0, 4), ("b", "cpu(0)", 3, 5), ("c", "cpu(0)", 8, 9), ("d", "cpu(1)", 4, 8.5))
+    timeline = made(("a", "cpu(0)", 0, 5), ("b", "cpu(0)", 3, 4), ("c", "cpu(0)", 8, 9), ("d", "cpu(1)", 4, 8.5))
     assert timeline.busy("cpu(0)") == 6
     assert timeline.busy("cpu(1)") == 4.5
     assert timeline.overlap("cpu(0)", "cpu(1)") == timeline.overlap("cpu(1)", "cpu(0)") == pytest.approx(1.5 / 4.5)
