@@ -13,13 +13,14 @@ SMALL = 1 << 20  # bytes; below this, all-reduce gains less from parts at once t
 
 
 def configure_engine(devices=2):
-    """Share the cores out over `devices` CPU devices that never wait for one another; call it before MXNet is imported.
+    """Set the engine for `devices` CPU devices that never wait for one another; call it before MXNet is imported.
 
-    A device of MXNet's is a queue with workers. This gives each one worker and the cores' fair share of OpenMP
-    threads, which sleep while they wait: spinning, they would take the cores from those they wait for as soon as
-    anything else runs. The engine gets so many temporary workspaces that two devices hardly ever draw the same one
-    (an operator that does must wait, though the two have nothing to do with each other). Prints and returns what it
-    set: a dictionary of environment variables.
+    A device of MXNet's is a queue with workers. This gives each one worker, and an operator as many OpenMP threads
+    as there are cores if there is one device, else a single one: MXNet 1.9.1's matrix library hangs for ever once
+    two devices run a product of several threads each. The threads sleep while they wait: spinning, they would take
+    the cores from those they wait for as soon as anything else runs. The engine gets so many temporary workspaces
+    that two devices hardly ever draw the same one (an operator that does must wait, though the two have nothing to
+    do with each other). Prints and returns what it set: a dictionary of environment variables.
 
     Raises RuntimeError once MXNet is imported, unless the same settings were made before: the engine reads them when
     it starts. ValueError for fewer than one device.
@@ -27,16 +28,16 @@ def configure_engine(devices=2):
     Lesson: 04-automatic-parallelism, which measures each setting. Source: MXNet's list of environment variables.
 
     >>> import subprocess, sys
-    >>> program = "from d2lhelpers import configure_engine; configure_engine(devices=10_000); import mxnet"
+    >>> program = "from d2lhelpers import configure_engine; configure_engine(devices=2); import mxnet"
     >>> print(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip())
-    engine: 10000 devices, 1 worker and 1 OpenMP threads a device, 64 workspaces
+    engine: 2 devices, 1 worker and 1 OpenMP threads a device, 64 workspaces
     """
     if devices < 1:
         raise ValueError(f"configure_engine: devices={devices}, but at least 1 is needed")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     settings = {
         "MXNET_CPU_WORKER_NTHREADS": "1",
-        "OMP_NUM_THREADS": str(max(1, cores // devices)),
+        "OMP_NUM_THREADS": str(cores if devices == 1 else 1),
         "OMP_WAIT_POLICY": "passive",
         "MXNET_CPU_TEMP_COPY": "64",
     }

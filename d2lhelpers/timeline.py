@@ -10,7 +10,7 @@ from typing import NamedTuple
 # Okabe and Ito's colours, which colour-blind readers can tell apart; grey is for all operators that come after these.
 COLOURS = "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"
 GREY, PYTHON = "#999999", "#4d4d4d"
-HOUSEKEEPING = {"DeleteVariable", "DeleteOperator"}  # the engine freeing memory: no operator of the reader's
+HOUSEKEEPING = {"DeleteVariable", "DeleteOperator", "WaitForVar"}  # the engine freeing and waiting: not the reader's
 
 
 class Operator(NamedTuple):

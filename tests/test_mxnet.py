@@ -321,6 +321,23 @@ def test_the_engine_is_configured_before_mxnet():
     assert first.startswith("engine: 1 device, 1 worker")
 
 
+@pytest.mark.parametrize(("devices", "threads"), [(1, 16), (2, 1), (64, 1)])
+def test_several_devices_have_one_thread_each(devices, threads):
+    """On many cores one device gets a thread a core; several get one each, and their products come to an end."""
+    result = run(f"""
+import os
+os.sched_getaffinity = lambda process: range(16)
+from d2lhelpers import configure_engine, devices
+assert configure_engine(devices={devices})["OMP_NUM_THREADS"] == "{threads}"
+import mxnet as mx
+x = [mx.nd.ones((600, 600), ctx=mx.cpu(i)) for i in range(min(2, {devices}))]
+for array in x * 5:
+    mx.nd.dot(array, array)
+mx.nd.waitall()
+""")
+    assert result.returncode == 0, result.stderr
+
+
 @pytest.mark.parametrize("before", ["", "configure_engine(devices=64);"])
 def test_the_engine_is_not_configured_afterwards(before):
     """After MXNet is imported, other settings than those made before it are a RuntimeError that says what to do."""
