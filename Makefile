@@ -2,10 +2,10 @@
 
 LESSONS ?= $(sort $(wildcard notebooks/*.ipynb notebooks/*/*.ipynb))
 
-.PHONY: help setup lab test execute lock clean
+.PHONY: help setup lab test soak benchmark execute slides student lock clean
 
 help: ## lists these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
 setup: ## makes .venv, which the others do too (PYTHON=... names the Python to make it with)
 	@sh ./setup.sh
@@ -20,10 +20,23 @@ lab: setup ## opens the lessons in JupyterLab (LAB_ARGS=... adds options)
 test: setup ## runs every test and every lesson (ARGS=... adds options)
 	.venv/bin/python -m pytest $(ARGS)
 
-# Times and the state of widgets would make every run differ, and the latter breaks previews.
+soak: setup ## runs the lessons again and again, some runs beside busy cores (RUNS=20)
+	.venv/bin/python tests/soak.py $(or $(RUNS),20)
+
+benchmark: setup ## measures us, our peers and the limits, and writes the table (ARGS=--lessons executes all lessons, too)
+	.venv/bin/python benchmarks/run.py $(ARGS)
+
+# Times and widgets would make every run differ, and stored widgets break previews: text stands in their place.
 execute: setup ## runs the lessons from fresh kernels and stores them (LESSONS=... names some)
-	.venv/bin/python -m nbconvert --to notebook --execute --inplace --ExecutePreprocessor.timeout=600 \
-		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.store_widget_state=False $(LESSONS)
+	D2LHELPERS_WIDGETS=0 .venv/bin/python -m nbconvert --to notebook --execute --inplace --coalesce-streams \
+		--ExecutePreprocessor.timeout=600 --ExecutePreprocessor.record_timing=False \
+		--ExecutePreprocessor.store_widget_state=False $(LESSONS)
+
+slides: setup ## makes a deck of every lesson in build/slides, which opens without a network
+	.venv/bin/python editions/make.py slides build/slides
+
+student: setup ## makes an edition without solutions and outputs in build/student
+	.venv/bin/python editions/make.py student build/student
 
 # "fewest" keeps one version of each package for Python 3.10 and 3.11: CI's run on one of them speaks for both.
 lock: setup ## compiles requirements.txt from pyproject.toml (ARGS=--upgrade takes the newest)
@@ -31,6 +44,6 @@ lock: setup ## compiles requirements.txt from pyproject.toml (ARGS=--upgrade tak
 		--fork-strategy fewest --annotation-style line --custom-compile-command "make lock" \
 		--output-file requirements.txt $(ARGS) pyproject.toml
 
-clean: ## removes .venv and the caches, never what you wrote
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+clean: ## removes .venv, build and the caches, never what you wrote
+	rm -rf build .venv .pytest_cache .ruff_cache .hypothesis
 	find d2lhelpers tests notebooks -name __pycache__ -prune -exec rm -rf {} +

@@ -77,8 +77,11 @@ done
 if [ -n "$whole" ] && [ "$python" = "$whole" ]; then
     echo "Bringing .venv up to date ..."
 else
-    echo "Setting up .venv (about 1.1 GB, a few minutes, once) ..."
-    [ "$python" = .venv/bin/python ] || "$python" -m venv --clear .venv
+    echo "Setting up .venv (a few minutes, once; 2 GB, and several more with PyTorch for NVIDIA's GPUs: see README.md) ..."
+    if [ "$python" != .venv/bin/python ]; then
+        rm -rf .venv # where it is a link, the link alone
+        "$python" -m venv .venv
+    fi
 fi
 rm -f .venv/.ready
 .venv/bin/python -m pip install --disable-pip-version-check --quiet -r requirements.txt

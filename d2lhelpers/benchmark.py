@@ -3,11 +3,17 @@ import statistics
 import time
 from collections.abc import Mapping
 
+from .exercises import progress
+from .tracks import whole
+
 BLUE, ORANGE = "#0072b2", "#d55e00"  # two of Okabe and Ito's colours: colour-blind readers can tell them apart
 
 
-def _nothing():
-    """Stand in for a `sync` that was not given."""
+def _callable(sync):
+    """Return `sync`, or what does nothing if it was not given; TypeError for what cannot be called."""
+    if sync is not None and not callable(sync):
+        raise TypeError(f"sync is {sync!r}, which cannot be called; give a function without arguments, not its result")
+    return sync or (lambda: None)
 
 
 def _seconds(seconds):
@@ -30,6 +36,7 @@ class Benchmark:
         the block's own return is timed: on an asynchronous engine that is how long queueing took, not the work.
 
     An exception inside the block passes through, and no time is printed or kept. `.seconds` is None until then.
+    TypeError for a `sync` that cannot be called.
 
     Lesson: 03-asynchronous-computation. A single reading proves little: see `measure`.
 
@@ -42,7 +49,7 @@ class Benchmark:
 
     def __init__(self, description="Done", sync=None):
         self.description = description
-        self.sync = sync or _nothing
+        self.sync = _callable(sync)
         self.seconds = None
 
     def __enter__(self):
@@ -163,6 +170,8 @@ def measure(fn, *, repeat=7, warmup=1, sync=None):
     sync : callable, optional
         Called before the clock starts and before it stops, as in `Benchmark`.
 
+    In a notebook a progress bar shows after two seconds, drawn between the runs.
+
     Returns
     -------
     Measurement, or for a mapping a Comparison
@@ -189,11 +198,12 @@ def measure(fn, *, repeat=7, warmup=1, sync=None):
         if not callable(call):
             raise TypeError(f"measure: {label or 'fn'!r} is {call!r}, which cannot be called; "
                             "give a function without arguments, not its result")
-    if repeat < 1 or warmup < 0:
-        raise ValueError(f"measure: repeat={repeat} and warmup={warmup}, but at least 1 and 0 are needed")
-    sync = sync or _nothing
+    if not whole(repeat, 1) or not whole(warmup, 0):
+        raise ValueError(f"measure: repeat={repeat!r} and warmup={warmup!r}, but whole numbers, at least 1 and 0, are "
+                         "needed")
+    sync = _callable(sync)
     times = {label: [] for label in callables}
-    for number in range(-warmup, repeat):
+    for number in progress(range(-warmup, repeat)):
         for label in reversed(callables) if number % 2 else callables:
             sync()
             start = time.perf_counter()

@@ -6,12 +6,16 @@ Everything here is NumPy; `d2lhelpers.mxnet` and `d2lhelpers.torch` wrap it in t
 import gzip
 import math
 import os
+import shutil
 import struct
+import tempfile
 import zlib
-from numbers import Integral
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
+
+from .tracks import whole
 
 __all__ = ["load_arrays"]
 
@@ -28,7 +32,7 @@ MD5 = {  # as Fashion-MNIST's own page gives them
 }
 RETRIES = 1  # a mirror, one second later; then comes the next mirror
 TIMEOUT = (5, 20)  # seconds to connect, and to wait for the next piece of an answer
-LARGEST = 60_000 * 28 * 28  # values in the largest file, the training images
+ROWS, PIXELS = 60_000, (28, 28)  # of the largest file, the training images
 
 
 def load_arrays(dataset=None, resize=None):
@@ -52,15 +56,19 @@ def load_arrays(dataset=None, resize=None):
     ------
     ValueError
         For an unknown data set, a wrong `resize`, or a file that is not what its name says.
+    MemoryError
+        If the resized images would not fit into this machine's free memory; it says how much they need.
     ConnectionError
         If no mirror gave a whole file; it says what each one did. Nothing partial is left behind.
     OSError
-        If the files cannot be kept, such as PermissionError for a cache folder that cannot be written.
+        If the files cannot be kept, such as PermissionError for a cache folder that cannot be written, or read.
 
     Notes
     -----
     Fashion-MNIST is kept in the user's cache, where only files with the published MD5 sums are used. The variable
-    D2LHELPERS_DATA_DIR names another folder; files that lie there already are checked for their form alone.
+    D2LHELPERS_DATA_DIR names another folder; files that lie there already are checked for their form alone. Several
+    processes may share a folder: one downloads while the others wait. What one that was killed has left behind is
+    removed by the next.
 
     Introduced in lesson 05, `notebooks/05-multi-gpu-from-scratch.ipynb`. Sources: the optical digits of the UCI
     repository, through scikit-learn; Fashion-MNIST, Xiao, Rasul and Vollgraf 2017, arXiv:1708.07747.
@@ -74,19 +82,30 @@ def load_arrays(dataset=None, resize=None):
     ((360, 1, 8, 8), dtype('float32'), dtype('int32'))
 
     """
-    if resize is not None and (not isinstance(resize, Integral) or isinstance(resize, bool) or resize < 1):
+    if resize is not None and not whole(resize, 1):
         raise ValueError(f"resize must be a whole number of pixels, 1 or more, or None; got {resize!r}")
     loaders = {"digits": _digits, "fashion_mnist": _fashion_mnist}
     source = "dataset"
     if dataset is None:
         source = "the variable D2LHELPERS_DATASET"
         dataset = os.environ.get("D2LHELPERS_DATASET") or "digits"
-    if dataset not in loaders:
+    if not isinstance(dataset, str) or dataset not in loaders:
         raise ValueError(f"{source} names {dataset!r}, which is unknown; there are: {', '.join(loaders)}")
     (train_images, train_labels), (test_images, test_labels) = loaders[dataset]()
     if resize is not None:
+        _check_memory(len(train_labels) + len(test_labels), int(resize))
         train_images, test_images = _resized(train_images, resize), _resized(test_images, resize)
     return (train_images, train_labels), (test_images, test_labels)
+
+
+def _check_memory(rows, size):
+    """Raise MemoryError if so many images of `size` x `size` pixels do not fit: Linux would end the process instead."""
+    import psutil
+
+    needed, free = 4 * rows * size**2, psutil.virtual_memory().available
+    if needed > free:
+        raise MemoryError(f"resize={size}: {rows} images of that size take {needed / 1e9:,.1f} GB of memory, but "
+                          f"{free / 1e9:,.1f} GB are free; take a smaller size")
 
 
 def _digits():
@@ -106,11 +125,16 @@ def _fashion_mnist():
     parts = []
     for part in ("train", "t10k"):
         images_path, labels_path = _find(f"{part}-images-idx3-ubyte.gz"), _find(f"{part}-labels-idx1-ubyte.gz")
-        images, labels = _read_idx(images_path, 3), _read_idx(labels_path, 1)
+        images, labels = _read_idx(images_path, PIXELS), _read_idx(labels_path)
         if len(images) != len(labels):
             raise ValueError(
                 f"{labels_path} holds {len(labels)} labels, but {images_path} holds {len(images)} images. "
                 "Replace them, or remove them to have them downloaded."
+            )
+        if labels.max() > 9:
+            raise ValueError(
+                f"{labels_path} holds the label {labels.max()}, but there are 0 to 9. "
+                "Replace it, or remove it to have it downloaded."
             )
         parts.append((np.divide(images[:, None], 255, dtype=np.float32), labels.astype(np.int32)))
     return tuple(parts)
@@ -134,6 +158,25 @@ def _find(name):
     return folder / name if own and (folder / name).exists() else _download(name, folder)
 
 
+@contextmanager
+def _alone_in(folder):
+    """Wait until no other process downloads into `folder`, and remove what one that was killed has left there.
+
+    A folder that cannot be locked, as on some network drives, is used all the same, and nothing is removed.
+    """
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(ImportError, OSError):
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            for left in folder.glob(".d2lhelpers-*"):
+                shutil.rmtree(left, ignore_errors=True)
+        yield
+    finally:
+        os.close(handle)
+
+
 def _download(name, folder):
     """Path of a file with the published sum in `folder`, from the first mirror that gives it."""
     import pooch
@@ -143,20 +186,25 @@ def _download(name, folder):
     downloader = pooch.HTTPDownloader(progressbar=True, timeout=TIMEOUT)
     failures = []
     try:
-        if path.exists():
-            if pooch.file_hash(path, alg="md5") == MD5[name]:
-                return path
-            path.unlink(missing_ok=True)  # pooch would keep the damaged file until a download succeeds
-        for mirror in MIRRORS:
-            cache = pooch.create(folder, mirror, registry={name: f"md5:{MD5[name]}"}, retry_if_failed=RETRIES)
-            try:
-                return Path(cache.fetch(name, downloader=downloader))
-            except (ValueError, RequestException) as error:  # ValueError: the sum is wrong
-                reason = getattr(error.args[0], "reason", error)  # such as "connection refused", without its wrapping
-                failures.append(f"{mirror}: {reason}")
+        os.makedirs(folder, exist_ok=True)
+        if path.exists() and pooch.file_hash(path, alg="md5") == MD5[name]:
+            return path
+        with _alone_in(folder), tempfile.TemporaryDirectory(prefix=".d2lhelpers-", dir=folder) as own:
+            if path.exists() and pooch.file_hash(path, alg="md5") == MD5[name]:
+                return path  # another process was quicker
+            path.unlink(missing_ok=True)
+            for mirror in MIRRORS:
+                cache = pooch.create(own, mirror, registry={name: f"md5:{MD5[name]}"}, retry_if_failed=RETRIES)
+                try:
+                    os.replace(cache.fetch(name, downloader=downloader), path)
+                    return path
+                except (ValueError, RequestException) as error:  # ValueError: the sum is wrong
+                    reason = getattr(error.args[0], "reason", error)  # as "connection refused", without its wrapping
+                    failures.append(f"{mirror}: {reason}")
     except OSError as error:
         raise type(error)(
-            f"cannot keep {name} in {folder} ({error}). Set D2LHELPERS_DATA_DIR to a folder that can be written."
+            f"cannot keep {name} in {folder} ({error}). "
+            "Set D2LHELPERS_DATA_DIR to a folder that can be written and has 30 MB of room."
         ) from error
     remedy = (
         "Set D2LHELPERS_DATA_DIR to a folder that holds Fashion-MNIST's four .gz files, "
@@ -165,20 +213,24 @@ def _download(name, folder):
     raise ConnectionError("\n".join([f"{name} could not be downloaded.", *failures, remedy]))
 
 
-def _read_idx(path, dimensions):
+def _read_idx(path, pixels=()):
     """Read a gzipped IDX file: 0, 0, 8 for unsigned bytes, the number of dimensions; the sizes; the values."""
+    dimensions = 1 + len(pixels)
     try:
         with gzip.open(path) as file:
             header = file.read(4 + 4 * dimensions)
             if len(header) < 4 + 4 * dimensions or header[:4] != bytes([0, 0, 8, dimensions]):
                 raise ValueError(f"not an IDX file of unsigned bytes in {dimensions} dimension(s)")
-            shape = struct.unpack(f">{dimensions}I", header[4:])
-            size = math.prod(shape)
-            if not 1 <= size <= LARGEST:
-                raise ValueError(f"declares {size} values, not 1 to {LARGEST}")
+            rows, *shape = struct.unpack(f">{dimensions}I", header[4:])
+            if not 1 <= rows <= ROWS or tuple(shape) != pixels:
+                per_row = "".join(f" x {size}" for size in pixels)
+                raise ValueError(f"declares {' x '.join(map(str, [rows, *shape]))} values, not 1 to {ROWS}{per_row}")
+            size = math.prod([rows, *shape])
             values = file.read(size + 1)  # one more than declared, to notice a longer file without unpacking it
             if len(values) != size:
                 raise ValueError(f"declares {size} values, holds {'more' if len(values) > size else len(values)}")
     except (ValueError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{path}: {error}. Replace it, or remove it to have it downloaded.") from error
-    return np.frombuffer(values, np.uint8).reshape(shape)
+    except OSError as error:
+        raise type(error)(f"cannot read {path} ({error}). Replace it, or remove it to have it downloaded.") from error
+    return np.frombuffer(values, np.uint8).reshape(rows, *shape)

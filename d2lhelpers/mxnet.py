@@ -2,14 +2,16 @@
 
 MXNet itself is imported inside the functions: `configure_engine` has to come before it.
 """
-import itertools
+import ctypes
 import math
 import os
 import sys
 
 import numpy as np
 
-SMALL = 1 << 20  # bytes; below this, all-reduce gains less from parts at once than their extra operators cost
+from .tracks import accuracy, arrays, check_alike, check_apart, choose_devices, cut, device_list, listed, whole
+
+PART = 1 << 23  # bytes of all arrays together; a part's sum is then still in the cache when it is copied
 
 
 def configure_engine(devices=2):
@@ -32,8 +34,8 @@ def configure_engine(devices=2):
     >>> print(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip())
     engine: 2 devices, 1 worker and 1 OpenMP threads a device, 64 workspaces
     """
-    if devices < 1:
-        raise ValueError(f"configure_engine: devices={devices}, but at least 1 is needed")
+    if not whole(devices, 1):
+        raise ValueError(f"configure_engine: devices={devices!r}, but a whole number, at least 1, is needed")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     settings = {
         "MXNET_CPU_WORKER_NTHREADS": "1",
@@ -67,16 +69,7 @@ def devices(n=2, kind=None):
     """
     import mxnet as mx
 
-    gpus = mx.context.num_gpus()
-    has = f"this machine has {gpus} GPU{'s' * (gpus != 1)} and {os.cpu_count()} CPU cores"
-    if kind not in (None, "cpu", "gpu"):
-        raise ValueError(f"devices: kind={kind!r}, but it is 'cpu', 'gpu' or None; {has}")
-    if n < 1:
-        raise ValueError(f"devices: n={n}, but at least 1 is needed; {has}")
-    if kind == "gpu" and n > gpus:
-        raise ValueError(f"devices: {n} GPUs asked for, but {has}; take kind='cpu' or None")
-    make = mx.gpu if kind == "gpu" or (kind is None and n <= gpus) else mx.cpu
-    return [make(i) for i in range(n)]
+    return choose_devices(n, kind, mx.context.num_gpus(), lambda kind, index: getattr(mx, kind)(index))
 
 
 def allreduce(data):
@@ -85,12 +78,15 @@ def allreduce(data):
     `data` is an iterable of MXNet arrays (of either kind), one a device, equal in shape and type. One array alone is
     left as it is. Returns None; like every operator it is queued, not waited for.
 
-    Large arrays are cut into one part a device: each device adds up its own part of all the arrays while the others
-    do theirs (reduce-scatter), then collects the parts the others have summed (all-gather). Small ones are summed on
-    the first device and copied.
+    An array that is given twice counts twice, and becomes the sum as the others do. Views that share only a part of
+    their memory cannot: they are refused. To see that, arrays that have a device in common are waited for.
 
-    Raises ValueError if there is no array, or one that differs in shape or type from the first, TypeError if
-    something is no dense MXNet array of numbers; either names its index, and nothing is modified.
+    Large arrays are cut into parts: each device adds up its own parts of all the arrays while the others do theirs
+    (reduce-scatter), then copies the sums to all of them (all-gather). Small ones are summed on the first device.
+
+    Raises ValueError if there is no array, one that differs in shape or type from the first, or shares a part of its
+    memory with another; TypeError if something is no dense MXNet array of numbers, or `data` is a single array. They
+    name its index, and nothing is modified.
 
     Lesson: 05-multi-gpu-from-scratch. Source: Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for
     clusters of workstations, 2009.
@@ -103,43 +99,68 @@ def allreduce(data):
     """
     import mxnet as mx
 
-    data = list(data)
-    if not data:
-        raise ValueError("allreduce: no arrays; give one a device")
-    for index, array in enumerate(data):
-        if not isinstance(array, mx.nd.NDArray) or array.stype != "default":
-            raise TypeError(f"allreduce: item {index} is a {type(array).__name__}, not a dense MXNet array")
-        if np.dtype(array.dtype) == bool:
-            raise TypeError(f"allreduce: array {index} is {_describe(array)}, and truth values have no sum; "
-                            "convert them with astype('int32')")
-        if (array.shape, array.dtype) != (data[0].shape, data[0].dtype):
-            raise ValueError(f"allreduce: array {index} is {_describe(array)}, but array 0 is {_describe(data[0])}; "
-                             "all must be equal in shape and type")
-    count, size = len(data), data[0].size
+    data = listed(data, "allreduce: the data must be a list of arrays, one a device", mx.nd.NDArray)
+    shape, dtype = check_alike(data, "dense MXNet array", _facts, _describe, np.dtype(bool), "astype('int32')")
+    count, size = len(data), math.prod(shape)
     if count == 1 or size == 0:
         return
-    flat = [mx.nd.NDArray.reshape(array, (-1,)).as_nd_ndarray() for array in data]  # views: writing them writes `data`
-    parts = min(count, size) if size * np.dtype(data[0].dtype).itemsize >= SMALL else 1
-    edges = [size * part // parts for part in range(parts + 1)]
+    homes = [array.context for array in data]
+    if len(set(homes)) < count:
+        check_apart({index: _place(array) for index, array in enumerate(data) if homes.count(homes[index]) > 1})
+    parts = min(size, -(-count * size * np.dtype(dtype).itemsize // PART))
+    data = [array.as_nd_ndarray() for array in data]
     with mx.autograd.pause():
-        sums = []
-        for part in range(parts):
-            pieces = [array[edges[part]:edges[part + 1]] for array in flat[part:] + flat[:part]]
-            sums.append(mx.nd.add_n(*(_readable(piece, pieces[0].context) for piece in pieces)))
-        for step in range(parts):  # at every step each device collects another part: none of them has to wait in line
-            for index, array in enumerate(flat):
-                part = (index + step) % parts
-                sums[part].copyto(array[edges[part]:edges[part + 1]])
+        if parts == 1:
+            in_place = data[0] if count < 5 else None  # beyond four, an array that is given twice would count wrong
+            total = mx.nd.add_n(*_readable(data, 0), out=in_place)
+            for array in data:
+                if array is not total:
+                    total.copyto(array)
+            return
+        flat = [array.reshape((-1,)) for array in data]  # views: writing them writes `data`
+        edges = [size * part // parts for part in range(parts + 1)]
+        for first in range(0, parts, count):  # at a time, one part a device
+            pieces = [[array[edges[part]:edges[part + 1]] for array in flat]
+                      for part in range(first, min(first + count, parts))]
+            sums = [mx.nd.add_n(*_readable(mine, owner)) for owner, mine in enumerate(pieces)]
+            for step in range(count):  # at every step to other arrays: none of the devices has to wait in line
+                for owner, total in enumerate(sums):
+                    total.copyto(pieces[owner][(owner + step) % count])
+
+
+def _facts(array):
+    """Return the shape and type of a dense array; None of anything else."""
+    import mxnet as mx
+
+    dense = isinstance(array, mx.nd.NDArray) and array.stype == "default"
+    return (array.shape, array.dtype) if dense else None
 
 
 def _describe(array):
-    return f"{array.shape} {np.dtype(array.dtype)} on {array.context}"
+    return f"{np.dtype(array.dtype).name} on {array.context}"
 
 
-def _readable(array, device):
-    """Return `array`, or a copy of it, that an operator on `device` can read: CPU devices share their memory."""
-    shared = array.context.device_type == device.device_type == "cpu"
-    return array if shared else array.as_in_context(device)
+def _place(array):
+    """Return where an array lies: its address, shape and strides, and the bytes of an element."""
+    from mxnet.base import _LIB, check_call
+
+    array.wait_to_read()  # before, it may lie nowhere yet
+    address = ctypes.c_void_p()
+    check_call(_LIB.MXNDArrayGetData(array.handle, ctypes.byref(address)))
+    size = np.dtype(array.dtype).itemsize
+    return address.value, (array.size,), (size,), size
+
+
+def _readable(arrays, owner):
+    """Return `arrays`, the owner's first, as its device can read them: CPU devices share their memory."""
+    import mxnet as mx
+
+    arrays = arrays[owner:] + arrays[:owner]
+    if mx.context.num_gpus() == 0:
+        return arrays
+    device = arrays[0].context
+    shared = [array.context.device_type == device.device_type == "cpu" for array in arrays]
+    return [array if read else array.as_in_context(device) for array, read in zip(arrays, shared, strict=True)]
 
 
 def split_and_load(data, devices, weights=None):
@@ -163,6 +184,8 @@ def split_and_load(data, devices, weights=None):
     ------
     ValueError
         No devices, fewer rows than devices, or weights of another number or not above zero; the message names them.
+    TypeError
+        Data, or devices, that are none of MXNet's; a type of NumPy's that its arrays cannot have.
 
     Lesson: 05-multi-gpu-from-scratch; unequal weights in 06-multi-gpu-concise.
 
@@ -174,39 +197,25 @@ def split_and_load(data, devices, weights=None):
     """
     import mxnet as mx
 
-    devices = list(devices)
-    if not data.shape:
-        raise ValueError("split_and_load: the data is a single number; it needs rows, along axis 0")
-    ends = list(itertools.accumulate(_sizes(data.shape[0], devices, weights), initial=0))
-    parts = [data[start:end] for start, end in itertools.pairwise(ends)]
+    devices = device_list(devices, _gpu, mx.context.num_gpus)
+    parts = cut(data, {mx.nd.NDArray: "an MXNet array", np.ndarray: "a NumPy array"}, devices, weights)
     if isinstance(data, mx.nd.NDArray):
         return [part.as_in_context(device) for part, device in zip(parts, devices, strict=True)]
     make = mx.np.array if mx.util.is_np_array() else mx.nd.array
-    return [make(part, dtype=part.dtype, ctx=device) for part, device in zip(parts, devices, strict=True)]
+    try:
+        return [make(part, dtype=part.dtype, ctx=device) for part, device in zip(parts, devices, strict=True)]
+    except KeyError:
+        raise TypeError(f"split_and_load: the data is {data.shape} {data.dtype}, a type that MXNet's arrays cannot "
+                        "have; convert it, as with astype('float32')") from None
 
 
-def _sizes(rows, devices, weights):
-    """Return how many of `rows` each device gets: by largest remainder, and at least one each."""
-    if not devices or rows < len(devices):
-        raise ValueError(f"split_and_load: {rows} rows for {len(devices)} devices; each device needs a row, "
-                         "so give more rows or fewer devices")
-    weights = [1.0] * len(devices) if weights is None else [float(weight) for weight in weights]
-    if len(weights) != len(devices):
-        raise ValueError(f"split_and_load: {len(weights)} weights for {len(devices)} devices; give one a device")
-    for index, weight in enumerate(weights):
-        if not 0 < weight < math.inf:
-            raise ValueError(f"split_and_load: weight {index} is {weight}, but weights are finite and above zero")
-    largest = max(weights)  # dividing by it first keeps the sum of huge weights finite
-    total = sum(weight / largest for weight in weights)
-    shares = [rows * (weight / largest) / total for weight in weights]
-    sizes = [math.floor(share) for share in shares]
-    by_remainder = sorted(range(len(sizes)), key=lambda index: sizes[index] - shares[index])
-    for index in by_remainder[:rows - sum(sizes)]:
-        sizes[index] += 1
-    while 0 in sizes:
-        sizes[sizes.index(max(sizes))] -= 1
-        sizes[sizes.index(0)] += 1
-    return sizes
+def _gpu(device):
+    """Return a GPU's number, -1 for another device, None for what is none."""
+    import mxnet as mx
+
+    if not isinstance(device, mx.Context):
+        return None
+    return device.device_id if device.device_type == "gpu" else -1
 
 
 def evaluate_accuracy(data_iter, net, devices):
@@ -214,7 +223,8 @@ def evaluate_accuracy(data_iter, net, devices):
 
     `net` is called with each device's part of a batch, on that device, and gives one row of scores (classes along
     axis 1) for each row. All devices work on a batch before it is waited for; the last, shorter batch counts in
-    full, on as many devices as it has rows. ValueError if `data_iter` holds no rows.
+    full, on as many devices as it has rows. A row whose scores are not all numbers (NaN) is not guessed right.
+    ValueError if `data_iter` holds no rows, or labels or scores are not one for each row; it names their shapes.
 
     Lesson: 05-multi-gpu-from-scratch.
 
@@ -223,16 +233,11 @@ def evaluate_accuracy(data_iter, net, devices):
     >>> round(evaluate_accuracy([(scores, labels)], lambda x: x, [mx.cpu(0), mx.cpu(1)]), 4)
     0.6667
     """
-    devices, right, rows = list(devices), 0, 0
-    for features, labels in data_iter:
-        used = devices[:len(labels)]
-        parts = zip(split_and_load(features, used), split_and_load(labels, used), strict=True)
-        answers = [(net(x).argmax(axis=1), y) for x, y in parts]
-        right += sum(int((answer.asnumpy() == y.asnumpy()).sum()) for answer, y in answers)
-        rows += len(labels)
-    if rows == 0:
-        raise ValueError("evaluate_accuracy: the data holds no rows, so there is no share of them")
-    return right / rows
+    import mxnet as mx
+
+    return accuracy(data_iter, device_list(devices, _gpu, mx.context.num_gpus), split_and_load, net, mx.nd.NDArray,
+                    lambda scores: (scores.argmax(axis=1), (scores != scores).sum(axis=1)),  # NaN alone is not itself
+                    lambda best, nans, y: int(((best.asnumpy() == y.asnumpy()) & (nans.asnumpy() == 0)).sum()))
 
 
 def load_data(batch_size, dataset=None, resize=None):
@@ -256,12 +261,9 @@ def load_data(batch_size, dataset=None, resize=None):
     >>> [labels.shape for images, labels in test]
     [(256,), (104,)]
     """
-    if batch_size < 1:
-        raise ValueError(f"load_data: batch_size={batch_size}, but at least 1 is needed")
+    train, test = arrays(batch_size, dataset, resize)
     from mxnet.gluon.data import ArrayDataset, DataLoader
 
-    from .datasets import load_arrays
-
-    train, test = load_arrays(dataset, resize)
+    batch_size = int(batch_size)
     return (DataLoader(ArrayDataset(*train), batch_size, shuffle=True, num_workers=0),
             DataLoader(ArrayDataset(*test), batch_size, num_workers=0))

@@ -55,12 +55,31 @@ class Timeline:
 
     _recording = False
 
+    def __init__(self):
+        self.operators, self.returned, self.end = [], 0.0, 0.0
+
     def __enter__(self):
         if Timeline._recording:
             raise RuntimeError("a Timeline is recording already: end its block before you begin another")
+        self.operators, self.returned, self.end = [], 0.0, 0.0
+        self._begin()
+        Timeline._recording = True
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        try:
+            operators, returned = self._finish()
+        finally:
+            Timeline._recording = False
+        if kind is None:
+            self.operators = sorted(operators, key=lambda operator: operator.start)
+            self.returned = returned
+            self.end = max([returned, *(operator.end for operator in operators)])
+
+    def _begin(self):
+        """Drain the queue and start the framework's profiler."""
         import mxnet as mx
 
-        self.operators, self.returned, self.end = [], 0.0, 0.0
         self._folder = tempfile.TemporaryDirectory()
         self._file = os.path.join(self._folder.name, "profile.json")
         try:
@@ -71,27 +90,55 @@ class Timeline:
         except BaseException:
             self._folder.cleanup()
             raise
-        Timeline._recording = True
-        self._start, self._clock = time.time(), time.perf_counter()
-        return self
+        self._start = time.time()
 
-    def __exit__(self, kind, error, traceback):
+    def _finish(self):
+        """Drain the queue, stop the profiler, whatever comes; return the operators in its record, and when Python came.
+
+        Both by the same clock, the profiler's: a busy machine may stop this process between the reading of two.
+        """
+        returned = time.time() - self._start
         import mxnet as mx
 
-        returned = time.perf_counter() - self._clock
         try:
             mx.nd.waitall()
         finally:
-            Timeline._recording = False
             mx.profiler.set_state("stop")
             mx.profiler.dump(finished=False)  # finished=True would end profiling for the whole process
             with open(self._file, encoding="utf-8") as file:
                 record = file.read()
             self._folder.cleanup()
-        if kind is None:
-            self.operators = _operators(record, self._start)
-            self.returned = returned
-            self.end = max([returned, *(operator.end for operator in self.operators)])
+        return _operators(record, self._start), returned
+
+    @classmethod
+    def best(cls, work, key, enough=float("inf"), of=10):
+        """Record `work()` up to `of` times, and return the record whose `key(timeline)` is the largest.
+
+        The first one with `enough` ends it. For what a machine *can* do, such as working on two devices at once:
+        another program that holds a core may prevent that, none can bring it about, so one record that shows it
+        proves it. A quarter of a second lies between two records. ValueError for less than one.
+
+        Lesson: 00-start-here.
+
+        >>> import mxnet as mx
+        >>> timeline = Timeline.best(lambda: mx.nd.ones((2, 2)), lambda record: len(record.operators), enough=1)
+        >>> [operator.name for operator in timeline.operators]
+        ['ones']
+        """
+        if of < 1:
+            raise ValueError(f"Timeline.best: the best of {of} records is none; give of=1 or more")
+        best = most = None
+        for number in range(of):
+            if number:
+                time.sleep(0.25)
+            with cls() as timeline:
+                work()
+            found = key(timeline)
+            if best is None or found > most:
+                best, most = timeline, found
+            if most >= enough:
+                break
+        return best
 
     @property
     def devices(self):
@@ -158,7 +205,7 @@ class Timeline:
         ax.tick_params(labelsize=13)
         ax.spines[["top", "right"]].set_visible(False)
         if shown:
-            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=5, frameon=False, fontsize=11)
+            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False, fontsize=13)
         if own:
             plt.show()
 
@@ -189,7 +236,7 @@ def _operators(record, start):
         elif event["ph"] == "E" and event["name"] not in HOUSEKEEPING:
             name = re.sub(r"^_(npi|npx|np)?_?", "", event["name"])
             found.append(Operator(name, _device(event["pid"]), begun.pop(key) / 1e6 - start, event["ts"] / 1e6 - start))
-    return sorted(found, key=lambda operator: operator.start)
+    return found
 
 
 def _device(process):

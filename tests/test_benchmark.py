@@ -3,10 +3,14 @@ import subprocess
 import sys
 
 import matplotlib
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import d2lhelpers
 from d2lhelpers import Benchmark, measure
+from d2lhelpers.benchmark import Measurement
 
 matplotlib.use("Agg")
 
@@ -160,11 +164,48 @@ def test_comparison_is_a_mapping(clock):
     ({}, {}, ValueError, "empty"),
     (print, {"repeat": 0}, ValueError, "repeat=0"),
     (print, {"warmup": -1}, ValueError, "warmup=-1"),
+    (None, {}, TypeError, "'fn' is None"),
+    ([print], {}, TypeError, "which cannot be called"),
+    (iter([print]), {}, TypeError, "which cannot be called"),
+    (print, {"repeat": 1.5}, ValueError, "repeat=1.5"),
+    (print, {"repeat": "7"}, ValueError, "repeat='7'"),
+    (print, {"repeat": None}, ValueError, "repeat=None"),
+    (print, {"repeat": True}, ValueError, "repeat=True"),
+    (print, {"repeat": float("nan")}, ValueError, "repeat=nan"),
+    (print, {"warmup": float("inf")}, ValueError, "warmup=inf"),
+    (print, {"sync": 0}, TypeError, "sync is 0, which cannot be called"),
+    (print, {"sync": "waitall"}, TypeError, "sync is 'waitall'"),
 ])
 def test_measure_refuses(fn, options, error, message):
     """What cannot be measured is refused with its name before anything runs."""
+    if fn is print:
+        fn = pytest.fail
     with pytest.raises(error, match=message):
         measure(fn, **options)
+
+
+@pytest.mark.parametrize("sync", [0, "waitall", [print]])
+def test_benchmark_refuses(sync):
+    """What cannot be called is refused as sync when the Benchmark is made, not when its block has ended."""
+    with pytest.raises(TypeError, match=r"sync is .*, which cannot be called"):
+        Benchmark(sync=sync)
+
+
+def test_errors_pass_through_measure():
+    """An error in what is measured, or in sync, passes through."""
+    for options in ({"fn": lambda: 1 / 0}, {"fn": lambda: None, "sync": lambda: 1 / 0}):
+        with pytest.raises(ZeroDivisionError):
+            measure(**options)
+    with pytest.raises(ZeroDivisionError), Benchmark(sync=lambda: 1 / 0):
+        pytest.fail("the block ran")
+
+
+@given(st.lists(st.floats(0, 1e9), min_size=1, max_size=30))
+def test_quartiles_are_numpys(times):
+    """Median and quartiles are NumPy's for any times, all equal, zero and single ones included."""
+    result = Measurement(times)
+    assert (result.low, result.median, result.high) == pytest.approx(tuple(np.percentile(times, [25, 50, 75])))
+    assert "median" in repr(result)
 
 
 def test_plots_are_drawn(clock, monkeypatch):

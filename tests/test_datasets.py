@@ -3,13 +3,17 @@
 import gzip
 import hashlib
 import http.server
+import re
+import signal
 import socket
 import struct
 import subprocess
 import sys
 import threading
+import time
 import tracemalloc
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 
 import numpy as np
@@ -37,7 +41,7 @@ def make_files():
     rng = np.random.default_rng(0)
     files = {}
     for part, rows in ("train", 20), ("t10k", 10):
-        files[f"{part}-images-idx3-ubyte.gz"] = idx(85 * rng.integers(0, 4, (rows, 6, 5), np.uint8))
+        files[f"{part}-images-idx3-ubyte.gz"] = idx(85 * rng.integers(0, 4, (rows, 28, 28), np.uint8))
         files[f"{part}-labels-idx1-ubyte.gz"] = idx(np.arange(rows, dtype=np.uint8) % 10)
     return files
 
@@ -64,6 +68,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif kind == "truncated":  # looks like a whole file that is shorter
             body = body[:-9]
             length = len(body)
+        elif kind == "stalled":  # the connection stays open, and nothing more comes
+            self.send_response(200)
+            self.send_header("Content-Length", str(length))
+            self.end_headers()
+            self.wfile.write(body[: length // 2])
+            server.half.set()
+            return server.over.wait(30)
         elif kind == "dropped":  # the connection ends half-way
             body = body[: length // 2]
         elif kind == "wrong":
@@ -87,7 +98,7 @@ def server():
         ports = {"refused": deaf.getsockname()[1]}
         server.url = lambda kind: f"http://127.0.0.1:{ports.get(kind, server.server_port)}/{kind}/"
         server.requests = []
-        server.over = threading.Event()
+        server.over, server.half = threading.Event(), threading.Event()
         server.handle_error = lambda *args: None  # a client that has gone away
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -144,7 +155,7 @@ def assert_loaded(loaded):
     """Compare what was loaded to what FILES hold."""
     for (images, labels), part, rows in zip(loaded, ("train", "t10k"), (20, 10), strict=True):
         pixels = gzip.decompress(FILES[f"{part}-images-idx3-ubyte.gz"])[16:]
-        expected = np.frombuffer(pixels, np.uint8).reshape(rows, 1, 6, 5)
+        expected = np.frombuffer(pixels, np.uint8).reshape(rows, 1, 28, 28)
         assert images.dtype == np.float32
         assert labels.dtype == np.int32
         np.testing.assert_allclose(images, expected / 255, rtol=1e-6)
@@ -208,6 +219,13 @@ def test_wrong_resize(resize):
     with pytest.raises(ValueError, match="resize") as caught:
         load_arrays(resize=resize)
     assert repr(resize) in str(caught.value)
+
+
+@pytest.mark.parametrize("resize", [10**5, 10**12])
+def test_resize_beyond_the_memory(resize):
+    """Images that would not fit into the memory are refused before any is made, with what they need."""
+    with pytest.raises(MemoryError, match=rf"resize={resize}: 1797 images of that size take [0-9,.]+ GB"):
+        load_arrays("digits", resize=resize)
 
 
 def test_unknown_dataset(monkeypatch):
@@ -337,7 +355,7 @@ def test_damaged_file_in_the_cache(monkeypatch, server, cache, kind):
     """A file in the default cache with a wrong sum is replaced, or removed where it cannot be, never used."""
     use(monkeypatch, server, kind)
     cache.mkdir(parents=True)
-    (cache / TRAIN_IMAGES).write_bytes(idx(np.zeros((20, 6, 5), np.uint8)))  # its form is right
+    (cache / TRAIN_IMAGES).write_bytes(idx(np.zeros((20, 28, 28), np.uint8)))  # its form is right
     if kind == "good":
         assert_loaded(load_arrays("fashion_mnist"))
         assert contents(cache) == FILES
@@ -394,6 +412,75 @@ def test_folder_without_permission(monkeypatch, server, cache):
     assert str(cache) in str(caught.value)
 
 
+def process(server, kind, cache, limit=""):
+    """Start a process that loads into `cache` once it is told to, and return it when it waits for that."""
+    program = f"""
+import resource, sys
+import pooch, requests
+from d2lhelpers import datasets
+pooch.os_cache = lambda project: {str(cache)!r}
+datasets.MIRRORS, datasets.MD5 = ({server.url(kind)!r},), {datasets.MD5!r}
+print("ready", flush=True)
+sys.stdin.readline()
+{limit}
+images = datasets.load_arrays("fashion_mnist")[0][0]
+print(images.shape)
+"""
+    child = subprocess.Popen([sys.executable, "-c", program], text=True,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stdout.readline() == "ready\n"
+    return child
+
+
+def test_a_killed_download_leaves_no_trace(monkeypatch, server, cache):
+    """What a process that was killed half-way through a download has left is removed by the next, which is whole."""
+    with process(server, "stalled", cache) as child:
+        child.stdin.write("go\n")
+        child.stdin.flush()
+        assert server.half.wait(30)
+        deadline = time.monotonic() + 30
+        while not any(path.is_file() and path.stat().st_size for path in cache.rglob("*")):
+            assert time.monotonic() < deadline
+        child.kill()
+    assert child.returncode == -signal.SIGKILL
+    assert list(cache.iterdir()) != []
+    assert not (cache / TRAIN_IMAGES).exists()
+    use(monkeypatch, server, "good")
+    assert_loaded(load_arrays("fashion_mnist"))
+    assert contents(cache) == FILES
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_processes_fill_one_cache_together(server, cache, damaged):
+    """Three processes that need the same files at once all get them, each is downloaded once, nothing else stays."""
+    if damaged:
+        cache.mkdir(parents=True)
+        for name in FILES:
+            (cache / name).write_bytes(FILES[name][:-1])
+    children = [process(server, "good", cache) for _ in range(3)]
+    for child in children:
+        child.stdin.write("go\n")
+        child.stdin.flush()
+    for child in children:
+        printed, errors = child.communicate(timeout=60)
+        assert (child.returncode, printed) == (0, "(20, 1, 28, 28)\n"), errors
+    assert sorted(server.requests) == sorted(f"/good/{name}" for name in FILES)
+    assert contents(cache) == FILES
+
+
+def test_a_full_disk(monkeypatch, server, cache):
+    """No room for a file is an OSError that names it, the folder and what to do, and leaves nothing half-written."""
+    child = process(server, "good", cache, "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))")
+    _, errors = child.communicate("go\n", timeout=60)
+    words = re.search(rf"^OSError: cannot keep {TRAIN_IMAGES} in {cache} \((.*)", errors, re.MULTILINE)[1]
+    assert "File too large" in words
+    assert "D2LHELPERS_DATA_DIR" in words
+    assert contents(cache) == {}
+    use(monkeypatch, server, "good")
+    assert_loaded(load_arrays("fashion_mnist"))
+    assert contents(cache) == FILES
+
+
 # The user's own folder
 
 
@@ -417,7 +504,7 @@ def test_missing_files_come_into_the_own_folder(monkeypatch, server, tmp_path):
 
 
 GOOD = FILES[TRAIN_IMAGES]
-PIXELS = np.zeros((20, 6, 5), np.uint8)
+PIXELS = np.zeros((20, 28, 28), np.uint8)
 DAMAGES = {
     "not gzip": (b"<html>404</html>", "gzip"),
     "empty": (b"", "not an IDX file"),
@@ -426,12 +513,14 @@ DAMAGES = {
     "broken inside": (GOOD[:40] + bytes(40) + GOOD[80:], "CRC|decompressing|ended before"),
     "junk behind": (GOOD + b"junk", "gzip"),
     "short header": (gzip.compress(bytes([0, 0, 8, 3, 0, 0])), "not an IDX file"),
-    "wrong magic": (idx(PIXELS, struct.pack(">4B3I", 0, 1, 8, 3, 20, 6, 5)), "not an IDX file"),
-    "wrong type": (idx(PIXELS, struct.pack(">4B3I", 0, 0, 13, 3, 20, 6, 5)), "not an IDX file"),
+    "wrong magic": (idx(PIXELS, struct.pack(">4B3I", 0, 1, 8, 3, 20, 28, 28)), "not an IDX file"),
+    "wrong type": (idx(PIXELS, struct.pack(">4B3I", 0, 0, 13, 3, 20, 28, 28)), "not an IDX file"),
     "labels instead": (idx(PIXELS.ravel()), "not an IDX file"),
     "no images": (idx(PIXELS[:0]), "declares 0"),
-    "fewer values": (idx(PIXELS[:19], struct.pack(">4B3I", 0, 0, 8, 3, 20, 6, 5)), "declares 600 values, holds 570"),
-    "more values": (idx(PIXELS, struct.pack(">4B3I", 0, 0, 8, 3, 19, 6, 5)), "declares 570 values, holds more"),
+    "fewer values": (idx(PIXELS[:19], struct.pack(">4B3I", 0, 0, 8, 3, 20, 28, 28)), "15680 values, holds 14896"),
+    "more values": (idx(PIXELS, struct.pack(">4B3I", 0, 0, 8, 3, 19, 28, 28)), "declares 14896 values, holds more"),
+    "other pixels": (idx(PIXELS.reshape(20, 14, 56)), "declares 20 x 14 x 56 values, not 1 to 60000 x 28 x 28"),
+    "too many rows": (idx(PIXELS, struct.pack(">4B3I", 0, 0, 8, 3, 60_001, 28, 28)), "declares 60001 x"),
     "second part": (GOOD + gzip.compress(b"more"), "holds more"),
     "absurd sizes": (idx(PIXELS, struct.pack(">4B3I", 0, 0, 8, 3, *[2**32 - 1] * 3)), "declares"),
 }
@@ -455,7 +544,22 @@ def test_labels_that_do_not_match(own):
         load_arrays("fashion_mnist")
 
 
-@pytest.mark.parametrize(("shape", "message"), [((1, 1, 1), "holds more"), ((2**31, 1, 1), "declares")])
+def test_labels_beyond_nine(own):
+    """A label that no class has is an error that names the file and the label."""
+    (own / TEST_LABELS).write_bytes(idx(np.arange(10, dtype=np.uint8) + 1))
+    with pytest.raises(ValueError, match=rf"{TEST_LABELS} holds the label 10, but there are 0 to 9"):
+        load_arrays("fashion_mnist")
+
+
+def test_own_file_that_cannot_be_read(own):
+    """A folder in a file's place is an OSError that names it and what to do."""
+    (own / TRAIN_IMAGES).unlink()
+    (own / TRAIN_IMAGES).mkdir()
+    with pytest.raises(IsADirectoryError, match=rf"cannot read {own / TRAIN_IMAGES}.*remove it"):
+        load_arrays("fashion_mnist")
+
+
+@pytest.mark.parametrize(("shape", "message"), [((1, 28, 28), "holds more"), ((2**31, 1, 1), "declares")])
 def test_memory_stays_small(tmp_path, shape, message):
     """Neither a file that unpacks to far more than it declares nor one that declares far too much takes memory."""
     path = tmp_path / TRAIN_IMAGES
@@ -463,13 +567,86 @@ def test_memory_stays_small(tmp_path, shape, message):
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match=message):
-            datasets._read_idx(path, 3)
+            datasets._read_idx(path, datasets.PIXELS)
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:
         tracemalloc.stop()
 
 
-@settings(deadline=None)
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says, and limits, how much memory a process takes")
+def test_a_bomb_takes_little_memory(tmp_path):
+    """A file of 300 kB that unpacks to 4 GB is refused by a process that may take no more than 200 MB beyond itself."""
+    path = tmp_path / TRAIN_IMAGES
+    head = gzip.compress(struct.pack(">4B3I", 0, 0, 8, 3, 60_000, 28, 28))
+    path.write_bytes(head + gzip.compress(bytes(1 << 26), compresslevel=6) * 64)
+    program = rf"""
+import re, resource
+from d2lhelpers import datasets
+size = int(re.search(r"VmSize:\s+(\d+)", open("/proc/self/status").read())[1]) << 10
+resource.setrlimit(resource.RLIMIT_AS, (size + 200_000_000,) * 2)
+datasets._read_idx({str(path)!r}, datasets.PIXELS)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stderr.splitlines()[-1].startswith(f"ValueError: {path}: declares 47040000 values, holds more.")
+
+
+def mutated(random, body):
+    """Return `body` with one change of any kind."""
+    start, end = sorted(random.randrange(len(body) + 1) for _ in range(2))
+    junk = random.randbytes(random.randrange(1, 30))
+    return random.choice([
+        lambda: body[:end],
+        lambda: body[start:],
+        lambda: body + junk,
+        lambda: junk + body,
+        lambda: body[:start] + junk + body[start + len(junk):],
+        lambda: body[:start] + junk + body[start:],
+        lambda: body[:start] + body[end:],
+        lambda: body[:end] + body[start:],
+        lambda: body[:start] + bytes(end - start) + body[end:],
+        lambda: (int.from_bytes(body, "big") ^ 1 << random.randrange(8 * len(body))).to_bytes(len(body), "big"),
+        lambda: random.randbytes(end),
+        lambda: body * 2,
+        lambda: body[:3] + bytes([random.randrange(256)]) + body[4:],
+        lambda: body[:4] + struct.pack(">I", random.choice([0, 1, 3, 28, 2**31, 2**32 - 1])) + body[8:],
+    ])()
+
+
+@pytest.mark.parametrize("what", ["images", "labels"])
+def test_thousands_of_damaged_files(tmp_path, what):
+    """Of 3000 files damaged outside or inside of gzip each is read as what it declares, or a ValueError names it."""
+    random = Random(0)
+    values = np.arange(2 * 28 * 28).astype(np.uint8).reshape(2, 28, 28) if what == "images" else np.arange(10) % 10
+    pixels = datasets.PIXELS if what == "images" else ()
+    whole = idx(values.astype(np.uint8))
+    inside = gzip.decompress(whole)
+    path = tmp_path / "damaged.gz"
+    read, refused = 0, 0
+    for _ in range(3000):
+        if random.random() < 0.5:
+            body, holds = mutated(random, whole), inside
+        else:
+            holds = mutated(random, inside)
+            body = gzip.compress(holds, compresslevel=1)
+        path.write_bytes(body)
+        error = None
+        try:
+            array = datasets._read_idx(path, pixels)
+        except ValueError as caught:
+            error = str(caught)
+        if error:
+            assert error.startswith(f"{path}: ")
+            refused += 1
+        else:
+            sizes = array.shape
+            assert sizes[1:] == pixels
+            assert struct.pack(f">4B{len(sizes)}I", 0, 0, 8, len(sizes), *sizes) + array.tobytes() == holds
+            read += 1
+    assert refused > 2000
+    assert read > 50
+
+
+@settings(max_examples=300)
 @given(data=st.data())
 def test_any_damage_is_noticed(tmp_path_factory, data):
     """A file cut or changed anywhere is read as it was, where only gzip's own fields changed, or a ValueError."""
@@ -479,7 +656,7 @@ def test_any_damage_is_noticed(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "damaged.gz"
     path.write_bytes(body)
     try:
-        read = datasets._read_idx(path, 3).tobytes()
+        read = datasets._read_idx(path, datasets.PIXELS).tobytes()
     except ValueError:
         read = None
     assert read in (None, gzip.decompress(GOOD)[16:])

@@ -25,6 +25,12 @@ ROOT = Path(__file__).parent.parent
 LOCK = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if not line.startswith("#")]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
+HIDE_TORCH = """
+from importlib.machinery import PathFinder
+find = PathFinder.find_spec
+PathFinder.find_spec = classmethod(
+    lambda cls, name, *rest: None if name.split(".")[0] == "torch" else find(name, *rest))
+"""
 DEPENDENCIES = [*PROJECT["dependencies"], *chain(*PROJECT["optional-dependencies"].values())]
 
 
@@ -71,7 +77,7 @@ def test_installed_is_the_lock():
     different = {}
     for name, version in {**pins(), PROJECT["name"]: PROJECT["version"]}.items():
         try:
-            installed = metadata.version(name)
+            installed = metadata.version(name).split("+")[0]  # torch says behind a "+" what it was built for
         except metadata.PackageNotFoundError:
             installed = "missing"
         if installed != version:
@@ -95,8 +101,9 @@ def test_dependencies_have_reasons():
 
 
 def test_code_is_clean():
-    """Ruff has nothing to say about the package, the tests and the lessons."""
-    command = [sys.executable, "-m", "ruff", "check", "--no-cache", "d2lhelpers", "tests", "notebooks"]
+    """Ruff has nothing to say about the package, the benchmarks, the editions, the tests and the lessons."""
+    folders = ["d2lhelpers", "benchmarks", "editions", "tests", "notebooks"]
+    command = [sys.executable, "-m", "ruff", "check", "--no-cache", *folders]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
 
@@ -166,7 +173,7 @@ def test_make_lists_every_target():
     assert len(output.splitlines()) == len(targets) > 5
 
 
-@pytest.mark.parametrize("missing", ["", "make", "libgomp1", "libquadmath0", "python3-venv"])
+@pytest.mark.parametrize("missing", ["", "make", "libgomp1", "libquadmath0", "chromium", "python3-venv"])
 def test_ci_is_make_test(house, missing):
     """.ci/run installs just the Debian packages that are missing, then leaves it to `make test` and its exit status."""
     (house.folder / ".ci").mkdir()
@@ -178,7 +185,7 @@ def test_ci_is_make_test(house, missing):
     house.stub("make", f'echo make "$@" >>{house.log}; exit 7')
     assert house.run("bash", str(script)).returncode == 7
     install = ["apt-get update", f"apt-get install --yes --no-install-recommends {missing}"] if missing else []
-    assert house.logged() == [*install, "make test"]
+    assert house.logged() == [*install, "make test ARGS=-m ''"]  # every test, the slow ones as well
 
 
 def test_workflow_is_ci_run():
@@ -335,3 +342,31 @@ def test_setup_follows_the_folder(house):
     left.touch()
     assert house.setup().returncode == 0
     assert not left.exists()
+
+
+def collected(folder, *paths, **variables):
+    """Collect the tests in `paths`, without PyTorch, and return how that ended and what it printed."""
+    (folder / "sitecustomize.py").write_text(HIDE_TORCH)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "CI"))}
+    environment["PYTHONPATH"] = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", "--collect-only", "-q", *paths]
+    done = subprocess.run(command, env=environment | variables, cwd=ROOT, capture_output=True, text=True, timeout=200)
+    return done.returncode, done.stdout
+
+
+def test_without_torch_its_track_is_left_out(tmp_path):
+    """Where there is no PyTorch, as on macOS, its tests and lessons are left out and all of MXNet's stay."""
+    status, names = collected(tmp_path)
+    assert status == 0, names
+    assert "tests/test_tracks.py::test_devices[mxnet-np]" in names
+    assert "notebooks/07-many-machines.ipynb::Cell 0" in names
+    left = {line for line in names.splitlines() if "torch" in line and "test_house" not in line}
+    assert all(line.startswith(("tests/test_editions.py::", "tests/test_lessons.py::")) for line in left), left
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is PyTorch for Linux alone")
+def test_without_torch_ci_fails(tmp_path):
+    """In CI on Linux PyTorch's track is never left out: without it the run fails."""
+    status, words = collected(tmp_path, "tests/test_torch.py", "--maxfail=1", CI="1")
+    assert status != 0
+    assert "No module named 'torch'" in words

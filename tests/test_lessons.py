@@ -1,5 +1,6 @@
 """The lessons' own rules, and the proof that the rules and nbval's comparison can fail."""
 import copy
+import itertools
 import re
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 ROOT = Path(__file__).parent.parent
-LESSONS = sorted(path for path in (ROOT / "notebooks").rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
+LESSONS = [path for pattern in ("*.ipynb", "[!.]*/*.ipynb") for path in sorted((ROOT / "notebooks").glob(pattern))
+           if not path.name.startswith(".")]
 SLIDE_TYPES = {"slide", "subslide", "fragment", "skip", "notes", "-"}
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 LOCAL_PATH = re.compile(r"(?<![\w.:/])/(?:home|root|Users|tmp|opt|usr|var|work|mnt|private)/[\w./-]+|site-packages")
@@ -60,7 +62,7 @@ def cell_faults(cell, number, folder):
 
 
 def exercise_faults(cells):
-    """Return what breaks a rule in the exercises: each is a heading, a cell to try in, and a collapsed solution."""
+    """Return what breaks a rule in the exercises: heading, cell to try in, check, and a solution that passes it."""
     numbers = [number for number, cell in enumerate(cells) if cell.cell_type == "markdown"
                and re.search(r"^#+ (Exercise \d|Fine print)", cell.source, re.MULTILINE)]
     for start, end in zip(numbers, [*numbers[1:], len(cells)], strict=True):
@@ -68,16 +70,21 @@ def exercise_faults(cells):
         if heading[1] == "Fine print":
             continue
         inside = [cell for cell in cells[start:end] if cell.cell_type == "code"]
-        tags = [set(cell.metadata.get("tags", [])) & {"exercise", "solution"} for cell in inside]
+        tags = [set(cell.metadata.get("tags", [])) & {"exercise", "check", "solution"} for cell in inside]
         if not tags or tags[0] != {"exercise"}:
             yield f"{heading[0]}: no cell tagged `exercise` to try in"
+        checks = [cell for cell, tag in zip(inside, tags, strict=True) if tag == {"check"}]
+        if not checks or not all("no answer yet" in "".join(map(text_of, cell.outputs)) for cell in checks):
+            yield f"{heading[0]}: no cell tagged `check` that finds no answer yet"
         solutions = [cell for cell, tag in zip(inside, tags, strict=True) if tag == {"solution"}]
         if not solutions:
             yield f"{heading[0]}: no solution"
         elif not any("assert" in cell.source for cell in solutions):
             yield f"{heading[0]}: its solution asserts nothing"
-        if any(not cell.metadata.get("jupyter", {}).get("source_hidden") for cell in solutions):
-            yield f"{heading[0]}: a solution that is not collapsed"
+        elif not any(re.search("^right$", text_of(output), re.MULTILINE) for c in solutions for output in c.outputs):
+            yield f"{heading[0]}: its solution does not pass its check"
+        if any(not cell.metadata.get("jupyter", {}).get("source_hidden") for cell in solutions + checks):
+            yield f"{heading[0]}: a solution or a check that is not collapsed"
 
 
 def faults(notebook, folder=ROOT / "notebooks"):
@@ -126,6 +133,28 @@ def test_every_lesson_is_in_the_table():
         assert re.match(r"https?://|#", target) or (ROOT / target).exists(), target
 
 
+def test_each_lesson_leads_to_the_next():
+    """Every lesson links to the one before it and the one after it in its track, and to where everything is found."""
+    links = {path: {(path.parent / target).resolve() for cell in nbformat.read(path, as_version=4).cells
+                    if cell.cell_type == "markdown" for _, _, target in LINK.findall(cell.source)} for path in LESSONS}
+    start = ROOT / "notebooks" / "00-start-here.ipynb"
+    for folder in {path.parent for path in LESSONS}:
+        track = [path for path in LESSONS if path.parent == folder]
+        for before, after in itertools.pairwise(track):
+            assert after in links[before], f"{before.name} does not lead to {after.name}"
+            assert before in links[after], f"{after.name} does not lead back to {before.name}"
+        for path in track:
+            assert start in links[path] or path == start, f"{path.name} does not lead to {start.name}"
+
+
+CHECK = """
+def check(answer):
+    print("no answer yet" if answer is ... else "right" if answer == 2 else "not yet")
+    return answer == 2
+right = check(answer)
+"""
+
+
 def lesson(*, output="3\n"):
     """Return a small lesson that keeps every rule."""
     def code(number, source, output, **metadata):
@@ -141,8 +170,9 @@ def lesson(*, output="3\n"):
         code(1, "print(1 + 2)\nassert 1 + 2 == 3", output),
         code(2, "import time\nstart = time.perf_counter()\nprint(f'{time.perf_counter() - start:.4f} sec')", "9 sec\n"),
         text("one", "### Exercise 1 · Add up\n\nWhat is one and one?"),
-        code(3, "# your turn", "", tags=["exercise"]),
-        code(4, "print(2)\nassert 1 + 1 == 2", "2\n", tags=["solution"], jupyter={"source_hidden": True}),
+        code(3, "answer = ...", "", tags=["exercise"]),
+        code(4, CHECK, "no answer yet\n", tags=["check"], jupyter={"source_hidden": True}),
+        code(5, "assert check(2)", "right\n", tags=["solution"], jupyter={"source_hidden": True}),
         text("end", "## Fine print\n\nNone."),
     ], metadata={"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}})
 
@@ -170,10 +200,14 @@ BREAKS = {
     "an ignore-mark without its reason": lambda nb: nb.cells[1].update(source="# NBVAL_IGNORE_OUTPUT\nassert 1"),
     "2 ignore-marks": lambda nb: [nb.cells[n].update(
         source="# NBVAL_IGNORE_OUTPUT: the reason stands here\nassert 1") for n in (1, 2)],
-    "Exercise 1 · Add up: no solution": lambda nb: nb.cells.pop(5),
+    "Exercise 1 · Add up: no solution": lambda nb: nb.cells.pop(6),
     "no cell tagged `exercise`": lambda nb: nb.cells.pop(4),
-    "its solution asserts nothing": lambda nb: nb.cells[5].update(source="print(2)"),
-    "not collapsed": lambda nb: nb.cells[5].metadata.pop("jupyter"),
+    "no cell tagged `check`": lambda nb: nb.cells.pop(5),
+    "finds no answer yet": lambda nb: nb.cells[5].outputs.clear(),
+    "its solution asserts nothing": lambda nb: nb.cells[6].update(source="print(2)"),
+    "does not pass its check": lambda nb: nb.cells[6].outputs[0].update(text="not yet\n"),
+    "a check that is not collapsed": lambda nb: nb.cells[5].metadata.pop("jupyter"),
+    "a solution or": lambda nb: nb.cells[6].metadata.pop("jupyter"),
     "without ids of their own": lambda nb: nb.cells[1].update(id=nb.cells[2].id),
     "stored widget state": lambda nb: nb.metadata.update(widgets={}),
     "nothing is asserted": lambda nb: [cell.update(source=cell.source.replace("assert", "#")) for cell in nb.cells],
@@ -210,4 +244,4 @@ def test_nbval_compares_outputs(tmp_path, change, passes):
     nbformat.write(notebook, tmp_path / "lesson.ipynb")
     status, output = nbval(tmp_path / "lesson.ipynb")
     assert (status == 0) is passes, output
-    assert ("4 passed" if passes else "1 failed") in output
+    assert ("5 passed" if passes else "1 failed") in output

@@ -1,9 +1,14 @@
 import json
 import time
+from importlib.util import find_spec
 
 import matplotlib
 import mxnet as mx
+import psutil
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jupyter_client.manager import start_new_kernel
 
 from d2lhelpers import Timeline
 from d2lhelpers.timeline import Operator
@@ -37,9 +42,8 @@ def test_it_shows_what_ran_and_where():
 def test_python_returns_before_the_work_is_done():
     """Python reaches the end of a block that queues long operators long before they end."""
     x = mx.nd.ones((1000, 1000))
-    with Timeline() as timeline:
-        for _ in range(10):
-            mx.nd.dot(x, x)
+    timeline = Timeline.best(lambda: [mx.nd.dot(x, x) for _ in range(10)],
+                             lambda record: -record.returned / record.end, enough=-0.5)
     assert timeline.returned < timeline.end / 2
     assert sum(o.end > timeline.returned for o in timeline.operators) > 5
 
@@ -54,6 +58,19 @@ def test_what_is_queued_before_is_left_out():
         y.exp()
     assert [o.name for o in timeline.operators] == ["exp"]
     assert timeline.end < (time.perf_counter() - start) / 2
+
+
+@pytest.mark.parametrize(("enough", "runs"), [(1, 1), (3, 2), (5, 4), (9, 4)])
+def test_the_best_record(enough, runs, monkeypatch):
+    """Timeline.best records until one record has enough of what is asked for, then no longer, and returns the best."""
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    x, counts = mx.nd.ones((10, 10)), iter([1, 4, 2, 5])
+    timeline = Timeline.best(lambda: [x.exp() for _ in range(next(counts))], lambda record: len(record.operators),
+                             enough, of=4)
+    assert len(list(counts)) == 4 - runs
+    assert len(timeline.operators) == [1, 4, 4, 5][runs - 1]
+    with pytest.raises(ValueError, match="best of 0 records"):
+        Timeline.best(x.exp, lambda record: 1, of=0)
 
 
 def test_an_empty_block_is_empty():
@@ -73,13 +90,44 @@ def test_it_can_be_used_many_times():
         assert [o.name for o in timeline.operators] == ["exp"] * count
 
 
+def test_one_that_was_not_used_is_empty(tmp_path):
+    """A Timeline whose block has not run has no devices, and can be drawn, saved and asked all the same."""
+    import matplotlib.pyplot as plt
+
+    timeline = Timeline()
+    assert timeline.operators == timeline.devices == []
+    timeline.plot(plt.subplots()[1])
+    plt.close("all")
+    timeline.save(tmp_path / "trace.json")
+    assert len(json.loads((tmp_path / "trace.json").read_text())["traceEvents"]) == 2
+    for nothing in (None, 3, "", mx.cpu(0)):
+        with pytest.raises(ValueError, match=r"shows no operator on .*; it shows none at all"):
+            timeline.overlap(nothing, nothing)
+
+
+SPANS = st.lists(st.tuples(st.sampled_from(["cpu(0)", "cpu(1)"]), st.integers(0, 30), st.integers(0, 30)), min_size=1)
+
+
+@given(SPANS)
+def test_busy_and_overlap_are_what_counting_gives(spans):
+    """Any operators, empty, nested and repeated ones too, are busy and overlap as counting whole seconds says."""
+    spans = sorted((min(a, b), max(a, b), device) for device, a, b in spans)
+    timeline = made(*(("a", device, start, end) for start, end, device in spans))
+    seconds = {device: {second for start, end, each in spans if each == device for second in range(start, end)}
+               for device in timeline.devices}
+    for device in timeline.devices:
+        assert timeline.busy(device) == len(seconds[device])
+    if len(seconds) == 2:
+        one, other = seconds.values()
+        share = len(one & other) / (min(len(one), len(other)) or 1)
+        assert timeline.overlap("cpu(0)", "cpu(1)") == pytest.approx(share)
+
+
 def test_two_devices_really_overlap():
     """Long operators on two CPU devices run side by side, and the Timeline shows it."""
     x = [mx.nd.ones((3_000_000,), ctx=mx.cpu(i)) for i in (0, 1)]
-    with Timeline() as timeline:
-        for _ in range(4):
-            for array in x:
-                array.exp()
+    timeline = Timeline.best(lambda: [array.exp() for _ in range(4) for array in x],
+                             lambda record: record.overlap(mx.cpu(0), mx.cpu(1)), enough=0.5)
     assert timeline.overlap(mx.cpu(0), mx.cpu(1)) > 0.3
 
 
@@ -178,3 +226,42 @@ def test_save_writes_a_chrome_trace(tmp_path):
     assert spans["a"] == ("cpu(0)", 0.5e6, 1e6)
     assert spans["b"] == ("cpu(1)", 1e6, 1e6)
     assert spans["the block's lines"] == ("Python", 0, 1e6)
+
+
+TRACKS = {  # what each track's kernel imports, a line of work and the operator it runs
+    "mxnet": ("from d2lhelpers import Timeline; from mxnet import nd; a = nd.ones((200, 200))",
+              "nd.dot(a, a).wait_to_read()", "dot"),
+    "torch": ("from d2lhelpers.torch import Timeline; import torch; a = torch.ones(200, 200)", "torch.mm(a, a)", "mm"),
+}
+
+
+@pytest.mark.parametrize("how", ["interrupt", "kill"])
+@pytest.mark.parametrize("track", [name for name in TRACKS if find_spec(name)])
+def test_a_kernel_stopped_in_the_middle_records_again(track, how):
+    """A kernel interrupted, or killed and started again, in a block's middle records its next block as any other."""
+    imports, work, name = TRACKS[track]
+    manager, client = start_new_kernel()
+    try:
+        first = psutil.Process(manager.provisioner.pid)
+        asked = client.execute(f"{imports}\nwith Timeline():\n    {work}\n    print('in the middle', flush=True)\n"
+                               f"    while True:\n        {work}", stop_on_error=False)
+        while client.get_iopub_msg(timeout=60)["content"].get("text") != "in the middle\n":
+            pass
+        if how == "interrupt":
+            manager.interrupt_kernel()
+            while (reply := client.get_shell_msg(timeout=60))["parent_header"]["msg_id"] != asked:
+                pass
+            assert reply["content"]["ename"] == "KeyboardInterrupt"
+        else:
+            manager.restart_kernel(now=True)
+            client.wait_for_ready(timeout=60)
+        assert first.is_running() is (how == "interrupt")
+        reply = client.execute_interactive(
+            f"{imports}\nwith Timeline() as timeline:\n    {work}\n"
+            f"assert [operator.name for operator in timeline.operators].count({name!r}) == 1, timeline.operators",
+            timeout=60, output_hook=lambda _: None)["content"]
+        assert reply["status"] == "ok", reply
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+    assert not first.is_running()

@@ -1,0 +1,110 @@
+"""One worker of a training on many machines, with MXNet's distributed KVStore.
+
+Start this script once a worker, once a server and once as the scheduler, on one host or on several: the variable
+DMLC_ROLE says which of them a process is, and the other DMLC variables where the scheduler listens and how many there
+are. With DMLC_ROLE=server or scheduler, `import mxnet` itself does that work and never returns.
+"""
+import argparse
+import faulthandler
+import os
+import signal
+import socket
+import time
+
+import mxnet
+import numpy
+import psutil
+from mxnet import autograd, gluon, np, npx
+from mxnet.gluon import nn
+
+
+def lenet():
+    """Return the network, without values yet."""
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(20, 3, activation="tanh"), nn.AvgPool2D(2), nn.Conv2D(50, 5, activation="tanh"),
+            nn.AvgPool2D(2), nn.Dense(128, activation="tanh"), nn.Dense(10))
+    return net
+
+
+def batches(rows, batch_size, epochs):
+    """Yield the rows of each batch, in the same shuffled order wherever this is called; full batches only."""
+    order = numpy.random.RandomState(0)
+    for _ in range(epochs):
+        shuffled = order.permutation(rows)
+        for start in range(0, rows - batch_size + 1, batch_size):
+            yield shuffled[start:start + batch_size]
+
+
+def train_step(net, trainer, X, y, batch_size):
+    """Take a step with some rows of a batch of `batch_size`; return the sum of their losses."""
+    loss_of_each = gluon.loss.SoftmaxCrossEntropyLoss()
+    with autograd.record():
+        loss = loss_of_each(net(np.array(X)), np.array(y)).sum()
+    loss.backward()
+    trainer.step(batch_size)  # push the gradients, pull the new parameters
+    npx.waitall()             # until they are here
+    return loss.item()
+
+
+def train(net, trainer, images, labels, rank, workers, args):
+    """Train on this worker's rows of each batch; return its losses and the bytes its machine had sent, step by step."""
+    losses, sent = [], []
+    for step, rows in enumerate(batches(len(images), args.batch_size, args.epochs)):
+        faulthandler.dump_traceback_later(args.limit, exit=True)  # sets the alarm clock anew
+        if step == args.lost_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        mine = rows[rank::workers]
+        loss = train_step(net, trainer, images[mine], labels[mine], len(rows))
+        losses.append(loss / len(mine))
+        print(f"step {step} done", flush=True)
+        if args.interface:
+            sent.append(psutil.net_io_counters(pernic=True)[args.interface].bytes_sent)
+    faulthandler.cancel_dump_traceback_later()
+    return losses, sent
+
+
+def wait_for_scheduler(limit):
+    """End this process with a clear message unless the scheduler's port answers within `limit` seconds."""
+    host, port = os.environ["DMLC_PS_ROOT_URI"], int(os.environ["DMLC_PS_ROOT_PORT"])
+    deadline = time.monotonic() + limit
+    while True:
+        try:
+            return socket.create_connection((host, port), timeout=limit).close()
+        except OSError as error:
+            if time.monotonic() > deadline:
+                raise SystemExit(f"no scheduler answers at {host}:{port} "
+                                 f"within {limit} seconds: {error}") from None
+        time.sleep(0.1)
+
+
+def main():
+    """Train as one of the workers, and store what came out."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", help="an .npz file with images (of 28 by 28 pixels) and labels")
+    parser.add_argument("results", help="the folder for worker-0.npz, worker-1.npz, ...")
+    parser.add_argument("--batch-size", type=int, default=128, help="rows of all workers together")
+    parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--rate", type=float, default=0.2)
+    parser.add_argument("--seed", type=int, default=0, help="of the starting values: the same for every worker")
+    parser.add_argument("--start-limit", type=float, default=60, help="seconds until all processes are there")
+    parser.add_argument("--limit", type=float, default=60, help="seconds for a step")
+    parser.add_argument("--interface", help="count the bytes that this network interface sends")
+    parser.add_argument("--lost-at", type=int, help="a drill: kill this process at that step")
+    args = parser.parse_args()
+
+    wait_for_scheduler(args.start_limit)
+    faulthandler.dump_traceback_later(args.start_limit, exit=True)
+    store = mxnet.kv.create("dist_sync")
+    npx.set_np()
+    npx.random.seed(args.seed)
+    net = lenet()
+    net.initialize(mxnet.init.Xavier())
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": args.rate}, kvstore=store)
+    data = numpy.load(args.data)
+    losses, sent = train(net, trainer, data["images"], data["labels"], store.rank, store.num_workers, args)
+    values = [param.data().asnumpy() for param in net.collect_params().values()]
+    numpy.savez(os.path.join(args.results, f"worker-{store.rank}.npz"), *values, losses=losses, sent=sent)
+
+
+if __name__ == "__main__":
+    main()
