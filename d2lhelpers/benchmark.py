@@ -132,8 +132,8 @@ class Comparison(Mapping):
         return Ratio(a / b for a, b in zip(self[slower].times, self[faster].times, strict=True))
 
     def __repr__(self):
-        width = max(map(len, self))
-        return "\n".join(f"{label:<{width}}  {measurement}" for label, measurement in self.items())
+        width = max(len(str(label)) for label in self)
+        return "\n".join(f"{label!s:<{width}}  {measurement}" for label, measurement in self.items())
 
     def plot(self, ax=None):
         """Draw one bar a label, as long as the median, with a whisker over the quartiles."""
@@ -148,7 +148,7 @@ class Comparison(Mapping):
         medians = [m.median * scale for m in self.values()]
         whiskers = [[(m.median - m.low) * scale for m in self.values()],
                     [(m.high - m.median) * scale for m in self.values()]]
-        ax.barh(list(self), medians, xerr=whiskers, color=BLUE, height=0.6, capsize=5)
+        ax.barh([str(label) for label in self], medians, xerr=whiskers, color=BLUE, height=0.6, capsize=5)
         ax.invert_yaxis()
         ax.set_xlabel(f"{unit} (median, whiskers over the middle half)", fontsize=13)
         ax.tick_params(labelsize=13)

@@ -29,9 +29,9 @@ class Prediction:
     def beside(self, outcome):
         """Print the reader's choice beside what came out, one of the options; ValueError if it is none of them."""
         if outcome not in self.options:
-            raise ValueError(f"the outcome {outcome!r} is none of the answers: {', '.join(self.options)}")
-        print(f"you predicted: {self.choice or '(nothing yet: click an answer above, then run this again)'}\n"
-              f"it came out:   {outcome}")
+            raise ValueError(f"the outcome {outcome!r} is none of the answers: {', '.join(map(str, self.options))}")
+        nothing = "(nothing yet: click an answer above, then run this again)"
+        print(f"you predicted: {nothing if self.choice is None else self.choice}\nit came out:   {outcome}")
 
 
 def predict(question, *options):

@@ -94,7 +94,7 @@ def launch(commands, timeout=60):
         if isinstance(command, str) or not command or not isinstance(variables, Mapping):
             raise TypeError(f"{name} cannot start: it is ({command!r}, {variables!r}), not a list of strings, such as "
                             "['ls', '-l'], and a mapping of variables")
-        if not shutil.which(command[0]):
+        if not shutil.which(command[0], path={**os.environ, **variables}.get("PATH")):
             raise FileNotFoundError(f"{name} cannot start: there is no command {command[0]!r} here")
     started = {}
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
@@ -193,12 +193,16 @@ def in_fresh_process(function, *arguments, needs=(), timeout=120, **environment)
     if not inspect.isfunction(function) or not function.__name__.isidentifier():
         raise TypeError(f"in_fresh_process: {function!r} cannot be sent as source text; give a function made by def")
     name = function.__name__
+    needs = [needs] if isinstance(needs, str) or callable(needs) else needs
     try:
         words = json.dumps(arguments)
     except (TypeError, ValueError) as error:
         raise TypeError(f"in_fresh_process: the arguments of {name} are not what JSON can hold: {error}") from None
-    source = "\n".join(each if isinstance(each, str) else textwrap.dedent(inspect.getsource(each))
-                       for each in (*needs, function))
+    try:
+        source = "\n".join(each if isinstance(each, str) else textwrap.dedent(inspect.getsource(each))
+                           for each in (*needs, function))
+    except OSError as error:
+        raise TypeError(f"in_fresh_process: {name}, or what it needs, cannot be sent: {error}") from None
     with tempfile.TemporaryDirectory() as folder:
         program, sent, answer = (Path(folder, file) for file in ("function.py", "arguments.json", "answer.json"))
         program.write_text(source + _CALL.format(name=name), encoding="utf-8")  # argv holds the locale's letters alone

@@ -10,7 +10,9 @@ from typing import NamedTuple
 # Okabe and Ito's colours, which colour-blind readers can tell apart; grey is for all operators that come after these.
 COLOURS = "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"
 GREY, PYTHON = "#999999", "#4d4d4d"
-HOUSEKEEPING = {"DeleteVariable", "DeleteOperator", "WaitForVar"}  # the engine freeing and waiting: not the reader's
+# What the engine does for itself, freeing, waiting and seeding: not the reader's.
+HOUSEKEEPING = {"DeleteVariable", "DeleteOperator", "WaitForVar", "ResourceRandomSetSeed",
+                "ResourceParallelRandomSetSeed"}
 
 
 class Operator(NamedTuple):
@@ -142,8 +144,9 @@ class Timeline:
 
     @property
     def devices(self):
-        """The names of the devices that ran anything."""
-        return sorted({operator.device for operator in self.operators})
+        """The names of the devices that ran anything, 2 before 10."""
+        return sorted({operator.device for operator in self.operators},
+                      key=lambda name: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)])
 
     def _busy(self, device):
         """Return the stretches in which `device` ran anything, as disjoint (start, end) in order."""
@@ -197,7 +200,7 @@ class Timeline:
             for row, device in enumerate(rows):
                 spans = [(o.start * scale, (o.end - o.start) * scale) for o in group if o.device == device]
                 ax.broken_barh(spans, (row - 0.35, 0.7), facecolor=colour, edgecolor="white", linewidth=0.3)
-            ax.plot([], [], color=colour, linewidth=8, label=name)
+            ax.plot([], [], color=colour, linewidth=8, label=name.lstrip("_"))  # with it, matplotlib leaves it out
         ax.set_yticks(range(len(rows)), rows)
         ax.invert_yaxis()
         ax.set_xlim(0, (self.end or 1) * scale)

@@ -4,6 +4,7 @@
 """
 import json
 import os
+import re
 import tempfile
 
 import numpy as np
@@ -100,7 +101,10 @@ def _allreduce_here(data, same):
 
 
 def _allreduce_apart(data, same):
-    """All-reduce tensors of several devices: each adds up its part, then sends it to the others."""
+    """All-reduce tensors of several devices: each adds up its part, then sends it to the others.
+
+    Nobody waits for what goes to a GPU, whose stream keeps the order; what comes from one must be here to be read.
+    """
     count, size, parts = len(data), data[0].numel(), 1
     if all(tensor.is_contiguous() for tensor in data):
         data = [tensor.view(-1) for tensor in data]
@@ -111,12 +115,12 @@ def _allreduce_apart(data, same):
     for owner, mine in enumerate(pieces):
         total = mine[owner].clone() if same else mine[owner]
         for piece in (*mine[owner + 1:], *mine[:owner]):
-            total.add_(piece.to(total.device, non_blocking=True))
+            total.add_(piece.to(total.device, non_blocking=piece.is_cpu))
         sums.append(total)
     for owner, (total, mine) in enumerate(zip(sums, pieces, strict=True)):
         for index, piece in enumerate(mine):
             if same or index != owner:
-                piece.copy_(total, non_blocking=True)
+                piece.copy_(total, non_blocking=total.is_cpu)
 
 
 def _facts(tensor):
@@ -185,7 +189,7 @@ def split_and_load(data, devices, weights=None):
         except TypeError:
             raise TypeError(f"split_and_load: the data is {data.shape} {data.dtype}, a type that PyTorch's tensors "
                             "cannot have; convert it, as with astype('float32')") from None
-    return [part.to(device, non_blocking=True) for part, device in zip(parts, devices, strict=True)]
+    return [part.to(device, non_blocking=part.is_cpu) for part, device in zip(parts, devices, strict=True)]
 
 
 def _gpu(device):
@@ -316,13 +320,22 @@ def _operators(events):
             ends[thread] = event["ts"] + event["dur"]
             found.append((event, row))
     on_gpus = [event for event in events if event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")]
-    streams = {(event["args"]["device"], event["args"]["stream"]) for event in on_gpus}
-    for event in on_gpus:
-        device, stream = event["args"]["device"], event["args"]["stream"]
+    places = [(event["args"].get("device", event["args"].get("inDevice")), event["args"]["stream"])
+              for event in on_gpus]  # a copy between GPUs names three: from, to, and in which it ran
+    streams = set(places)
+    for event, (device, stream) in zip(on_gpus, places, strict=True):
         several = sum(other == device for other, _ in streams) > 1
         found.append((event, f"cuda:{device} stream {stream}" if several else f"cuda:{device}"))
     operators = [
-        timeline.Operator(event["name"].split("::")[-1].removeprefix("evaluate_function: "), row,
+        timeline.Operator(_name(event), row,
                           (event["ts"] - block["ts"]) / 1e6, (event["ts"] + event["dur"] - block["ts"]) / 1e6)
         for event, row in found]
     return operators, block["dur"] / 1e6
+
+
+def _name(event):
+    """Return an operator's name without namespaces; a kernel's without what C++ says of its types, too."""
+    name = event["name"]
+    if event["cat"] == "kernel":
+        name = re.split(r"[<(]", name.replace("(anonymous namespace)::", ""))[0].removeprefix("void ")
+    return name.split("::")[-1].removeprefix("evaluate_function: ")

@@ -151,6 +151,18 @@ def test_ratio_is_taken_round_by_round(clock):
     assert str(ratio) == "2.00× (2.00× to 2.00×)"
 
 
+def test_labels_may_be_numbers(clock):
+    """Batch sizes as labels are printed, and drawn as names, not as places on an axis."""
+    import matplotlib.pyplot as plt
+
+    result = measure({8: clock.work(1), 256: clock.work(2)}, repeat=2)
+    assert [line.split("  ")[0] for line in str(result).splitlines()] == ["8", "256"]
+    _, ax = plt.subplots()
+    result.plot(ax)
+    assert [bar.get_y() for bar in ax.patches] == pytest.approx([-0.3, 0.7])
+    plt.close("all")
+
+
 def test_comparison_is_a_mapping(clock):
     """A comparison keeps labels in the order given and prints a line each."""
     result = measure({"long one": clock.work(2), "b": clock.work(1)}, repeat=2)

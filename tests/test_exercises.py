@@ -101,6 +101,17 @@ def test_an_outcome_is_one_of_the_answers():
     """An outcome that no reader could have predicted is refused by name."""
     with pytest.raises(ValueError, match="'c' is none of the answers: a, b"):
         predict("Which?", "a", "b").beside("c")
+    with pytest.raises(ValueError, match="7 is none of the answers: 0, 1"):
+        predict("How many?", 0, 1).beside(7)
+
+
+def test_nought_is_an_answer(capsys):
+    """A click on 0 is a choice like any other."""
+    prediction = predict("How many?", 0, 1)
+    prediction.choice = 0
+    capsys.readouterr()
+    prediction.beside(1)
+    assert capsys.readouterr().out == "you predicted: 0\nit came out:   1\n"
 
 
 def double(x):

@@ -72,7 +72,7 @@ def test_it_returns_the_result_and_prints(capsys, monkeypatch):
 
 def test_it_sends_along_what_is_needed():
     """Functions and lines in `needs` can be used there, and without them the failure is the process's own."""
-    assert in_fresh_process(twice, 4, needs=[add]) == 8
+    assert in_fresh_process(twice, 4, needs=[add]) == in_fresh_process(twice, 4, needs=add) == 8
     assert in_fresh_process(twice, 4, needs=["def add(a, b):", "    return {'sum': a * b}"]) == 16
     with pytest.raises(RuntimeError, match=r"twice failed(?s:.*)NameError: name 'add'"):
         in_fresh_process(twice, 4)
@@ -170,6 +170,14 @@ def test_an_unknown_command_starts_nothing(tmp_path):
     assert not (tmp_path / "started").exists()
 
 
+def test_a_command_is_sought_where_its_own_path_says(tmp_path):
+    """A command that only the PATH among its variables leads to is found."""
+    (tmp_path / "my-tool").write_text("#!/bin/sh\necho found\n")
+    (tmp_path / "my-tool").chmod(0o755)
+    path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
+    assert launch({"tool": (["my-tool"], {"PATH": path})}) == {"tool": "found\n"}
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands orphans to a process that asks for them")
 def test_what_left_its_group_is_ended(tmp_path):
     """A grandchild in a session of its own, whose parent has ended, is ended with the command."""
@@ -219,12 +227,17 @@ def both(a, b):
     return a, b
 
 
+TYPED = {}
+exec("def without_source(): pass", TYPED)
+
+
 @pytest.mark.parametrize(("function", "arguments", "message"), [
     (add, [{1}, 2], "the arguments of add are not what JSON can hold: .*set"),
     (lambda: 1, [], "cannot be sent as source text"),
     (print, ["a"], "cannot be sent as source text"),
     (None, [], "None cannot be sent as source text"),
-], ids=["a set", "a lambda", "built in", "None"])
+    (TYPED["without_source"], [], "without_source, or what it needs, cannot be sent: could not get source code"),
+], ids=["a set", "a lambda", "built in", "None", "no source"])
 def test_what_cannot_be_sent_is_refused(function, arguments, message):
     """A function without source text, and arguments that JSON cannot hold, are refused with what to give."""
     with pytest.raises(TypeError, match=message):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from jupyter_client.manager import start_new_kernel
 
 from d2lhelpers import Timeline
+from d2lhelpers.process import in_fresh_process
 from d2lhelpers.timeline import Operator
 
 matplotlib.use("Agg")
@@ -203,6 +204,38 @@ def test_plot_has_a_row_a_device():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "c", "d", "e", "f", "2 others"]
     assert "seconds" in ax.get_xlabel()
     plt.close("all")
+
+
+def test_rows_are_in_the_order_of_their_numbers():
+    """Devices are listed by their numbers, the second one before the tenth."""
+    timeline = made(*(("a", name, 0, 1) for name in ("cpu(10)", "gpu(0)", "cpu(2)", "cpu thread 10", "cpu thread 9")))
+    assert timeline.devices == ["cpu thread 9", "cpu thread 10", "cpu(2)", "cpu(10)", "gpu(0)"]
+
+
+def first_record():
+    """Return what a Timeline shows of a process's first product."""
+    import mxnet as mx
+
+    from d2lhelpers import Timeline
+
+    x = mx.nd.ones((300, 300))
+    with Timeline() as timeline:
+        mx.nd.dot(x, x)
+    return [operator.name for operator in timeline.operators]
+
+
+def test_the_first_record_shows_the_readers_operators_alone():
+    """What the engine does once for itself before a process's first operator is not shown as an operator."""
+    assert in_fresh_process(first_record) == ["dot"]
+
+
+def test_every_name_is_in_the_legend():
+    """An operator whose name begins with an underscore has its entry in the legend, too."""
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots()
+    made(("_unique2", "cpu", 0, 3), ("add", "cpu", 3, 4)).plot(ax)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["unique2", "add"]
 
 
 def test_plot_takes_labels():

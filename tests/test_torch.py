@@ -106,6 +106,8 @@ def test_split_puts_parts_on_devices(device):
         parts = split_and_load(data, [device, "cpu"], weights=[7, 3])
         assert [part.device.type for part in parts] == [torch.device(device).type, "cpu"]
         assert [part.tolist() for part in parts] == [list(range(7)), [7, 8, 9]]
+    large = torch.arange(10_000_000, device=device)  # what comes from a GPU has arrived before it is read
+    assert torch.equal(torch.cat(split_and_load(large, ["cpu", "cpu"])), torch.arange(10_000_000))
 
 
 def test_a_tensor_with_one_long_axis_is_no_overlap():
@@ -231,12 +233,15 @@ def test_timeline_reads_a_record_of_gpus():
     events = [event("user_annotation", "the block", 1e6, 9e6), event("cpu_op", "aten::mm", 2e6, 1e6),
               event("cpu_op", "aten::empty", 2.1e6, 1e5), event("cpu_op", "aten::add", 3e6, 1e6, tid=8),
               event("kernel", "gemm", 4e6, 2e6, device=0, stream=7),
-              event("kernel", "add", 5e6, 2e6, device=1, stream=7),
+              event("kernel", "void at::native::(anonymous namespace)::add<float, std::array<char*, 2> >(at::Params)",
+                    5e6, 2e6, device=1, stream=7),
+              event("gpu_memcpy", "Memcpy PtoP", 7e6, 1e6, fromDevice=0, inDevice=1, toDevice=1, stream=7),
               event("gpu_memcpy", "Memcpy HtoD", 4e6, 1e6, device=0, stream=20)]
     operators, returned = d2lhelpers.torch._operators(events)
     found = [(o.name, o.device, o.start, o.end) for o in operators]
     assert found == [("mm", "cpu", 1, 2), ("add", "cpu thread 1", 2, 3), ("gemm", "cuda:0 stream 7", 3, 5),
-                     ("add", "cuda:1", 4, 6), ("Memcpy HtoD", "cuda:0 stream 20", 3, 4)]
+                     ("add", "cuda:1", 4, 6), ("Memcpy PtoP", "cuda:1", 6, 7),
+                     ("Memcpy HtoD", "cuda:0 stream 20", 3, 4)]
     assert returned == 9
 
 
