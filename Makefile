@@ -17,7 +17,7 @@ lab: setup ## opens the lessons in JupyterLab (LAB_ARGS=... adds options)
 		--LabApp.default_url=/lab/tree/notebooks/00-start-here.ipynb \
 		$(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_ARGS)
 
-test: setup ## runs every test and every lesson (ARGS=... adds options)
+test: setup ## runs the tests and every lesson (ARGS="-m ''" the slow tests, too)
 	.venv/bin/python -m pytest $(ARGS)
 
 soak: setup ## runs the lessons again and again, some runs beside busy cores (RUNS=20)
@@ -46,4 +46,4 @@ lock: setup ## compiles requirements.txt from pyproject.toml (ARGS=--upgrade tak
 
 clean: ## removes .venv, build and the caches, never what you wrote
 	rm -rf build .venv .pytest_cache .ruff_cache .hypothesis
-	find d2lhelpers tests notebooks -name __pycache__ -prune -exec rm -rf {} +
+	find . -name .git -prune -o -name __pycache__ -prune -exec rm -rf {} +

@@ -1,7 +1,7 @@
 """Measures the helpers, their peers and the machine's limits side by side and writes one table: `make benchmark`.
 
-Each row's work runs in a process of its own, because a process has one framework and one engine. In it all take turns,
-and what the table shows are medians over the rounds, of the ratios too, with their quartiles in brackets.
+Each group of rows runs in a process of its own, because a process has one framework and one engine. All of a row take
+turns, and what the table shows are medians over the rounds, of the ratios too, with their quartiles in brackets.
 """
 import argparse
 import os
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
@@ -30,6 +31,7 @@ GROUPS = [  # module and calls: a process each
     ["rows_torch", [["allreduce_rows", 2], ["allreduce_rows", 4], ["allreduce_rows", 8], ["split"], ["compiled"]]],
     *(["rows_mxnet", [[*call, True]]] for call in TWO),
 ]
+TORCH = find_spec("torch") is not None  # on some machines there is none
 SLOW = 4, 8, "ResNet-18", True  # calls with one of these are left out of the quick run
 
 
@@ -98,7 +100,8 @@ def imports(quick):
 
 def lessons():
     """Return the lines for executing half of the lessons and all of them again: takes minutes."""
-    every = [str(path) for path in sorted((ROOT / "notebooks").rglob("*.ipynb"))]
+    every = [str(path) for path in sorted((ROOT / "notebooks").rglob("*.ipynb"))
+             if ".ipynb_checkpoints" not in path.parts]
     lines = []
     for files in (every[::2], every):
         def run(*command, files=files):
@@ -120,7 +123,7 @@ def machine():
         facts = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         model = next((fact.partition(":")[2].strip() for fact in facts if fact.startswith("model name")), model)
     memory = psutil.virtual_memory().total / 2**30
-    packages = ", ".join(f"{name} {version(name)}" for name in ("mxnet", "d2l", "torch", "numpy"))
+    packages = ", ".join(f"{name} {version(name)}" for name in ("mxnet", "d2l", *["torch"] * TORCH, "numpy"))
     return (f"{cores} cores of {model}, {memory:.0f} GB of memory; Python {platform.python_version()}, {packages}; "
             f"before it began {os.getloadavg()[0]:.1f} programs were running on average.")
 
@@ -141,13 +144,13 @@ def main():
     parser.add_argument("--quick", action="store_true", help="the smallest sizes, hardly repeated: does it run?")
     parser.add_argument("--lessons", action="store_true", help="execute every lesson again, too: takes minutes")
     parser.add_argument("--only", default="", help="only the calls that contain this")
-    parser.add_argument("--output", default=HERE / "RESULTS.md", help="where to write the table")
+    parser.add_argument("--output", help="where to write the table; a whole one goes to RESULTS.md")
     options = parser.parse_args()
     start, about, lines = time.perf_counter(), machine(), []
     for module, calls in GROUPS:
         kept = [call for call in calls if options.only in " ".join(map(str, [module, *call]))
                 and not (options.quick and set(call) & set(SLOW))]
-        if kept:
+        if kept and (TORCH or module != "rows_torch"):
             print(f"{module}: {', '.join(' '.join(map(str, call)) for call in kept)}", file=sys.stderr, flush=True)
             lines += measured(module, kept, options.quick)
     if options.only in "imports":
@@ -156,10 +159,12 @@ def main():
         lines += lessons()
     minutes = (time.perf_counter() - start) / 60
     text = (f"# Measured\n\nBy `make benchmark`, in {minutes:.1f} minutes, on {about}\n\n"
-            "Each line was measured in turns, in one process: medians of the ratios, their quartiles in brackets. "
+            "Each line was measured in turns: medians of the ratios, their quartiles in brackets. "
             "Above 1× the others took longer. *Its operators, nothing checked* is the same sum by the framework's "
             "operators alone, with no argument looked at.\n\n" + table(lines) + "\n")
-    Path(options.output).write_text(text, encoding="utf-8")
+    output = options.output or (None if options.quick or options.only else HERE / "RESULTS.md")
+    if output:
+        Path(output).write_text(text, encoding="utf-8")
     print(text)
 
 

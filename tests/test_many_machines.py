@@ -168,8 +168,8 @@ def test_the_commands_for_hosts_work(data, tmp_path, marker, cell, workers, befo
     [commands] = re.findall(r"```sh\n(.*?)```", CELLS[cell], re.DOTALL)
     for old, new in {"10.0.0.1": "127.0.0.1", "$(hostname -i)": "127.0.0.1", "9091": str(free_port()),
                      "DMLC_NUM_WORKER=2": f"DMLC_NUM_WORKER={workers}", "python": sys.executable,
-                     "kvstore_worker.py data.npz out": f"{SCRIPT} {data} {tmp_path} --batch-size 32"}.items():
+                     "kvstore_worker.py data.npz out": f"{SCRIPT} {data} {tmp_path / 'out'} --batch-size 32"}.items():
         assert old in commands or new == "127.0.0.1", old
         commands = commands.replace(old, new)
     launch({"host": (["sh", "-ec", before + commands], marker)}, timeout=120)
-    assert len(list(tmp_path.glob("worker-*.npz"))) == workers
+    assert len(list((tmp_path / "out").glob("worker-*.npz"))) == workers

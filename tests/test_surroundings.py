@@ -5,7 +5,8 @@ import shutil
 import nbformat
 import pytest
 from nbconvert.preprocessors import ExecutePreprocessor
-from test_lessons import LESSONS, ROOT
+from test_lab import LESSONS
+from test_lessons import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +45,7 @@ def files_in(place):
     return {path: path.stat().st_mtime_ns for path in place.rglob("*")}
 
 
-@pytest.mark.parametrize("lesson", [path.relative_to(ROOT) for path in LESSONS], ids=str)
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_elsewhere_and_again(lesson, elsewhere, monkeypatch):
     """In an odd folder, set for 8 cores, a lesson runs twice in one kernel without an error and leaves no file."""
     before = files_in(elsewhere)
@@ -53,9 +54,9 @@ def test_elsewhere_and_again(lesson, elsewhere, monkeypatch):
     assert files_in(elsewhere) == before
 
 
-@pytest.mark.parametrize("lesson", [path.relative_to(ROOT) for path in LESSONS], ids=str)
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_without_utf8(lesson, monkeypatch):
     """In a locale that has no UTF-8, set for one core, a lesson runs without an error."""
     insist = {"PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}  # else Python takes UTF-8 where the locale is C
-    compiles = "compilers" in lesson.name  # with PyTorch, which reads its own files as the locale says
+    compiles = "compilers" in lesson  # with PyTorch, which reads its own files as the locale says
     run(ROOT / lesson, {"LC_ALL": "C", "OMP_NUM_THREADS": "1"} | ({} if compiles else insist), monkeypatch)

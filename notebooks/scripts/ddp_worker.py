@@ -76,6 +76,7 @@ def main():
     parser.add_argument("--init-method", default="env://", help="where to meet, if not where torchrun says")
     parser.add_argument("--limit", type=float, default=60, help="seconds to wait for the others, each time")
     args = parser.parse_args()
+    os.makedirs(args.results, exist_ok=True)
 
     device = join(args.init_method, args.limit)
     rank, size = distributed.get_rank(), distributed.get_world_size()

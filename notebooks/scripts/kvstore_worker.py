@@ -91,6 +91,7 @@ def main():
     parser.add_argument("--interface", help="count the bytes that this network interface sends")
     parser.add_argument("--lost-at", type=int, help="a drill: kill this process at that step")
     args = parser.parse_args()
+    os.makedirs(args.results, exist_ok=True)
 
     wait_for_scheduler(args.start_limit)
     faulthandler.dump_traceback_later(args.start_limit, exit=True)
