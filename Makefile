@@ -10,11 +10,12 @@ help: ## lists these commands
 setup: ## makes .venv, which the others do too (PYTHON=... names the Python to make it with)
 	@sh ./setup.sh
 
-# The address is said here so that no Jupyter setting of the user's opens the lessons to the network; the first page is
-# said as a URL so that the one printed leads there too, where no browser opens. Root, as in containers, must be allowed.
-lab: setup ## opens the lessons in JupyterLab (LAB_ARGS=... adds options)
-	.venv/bin/python -m jupyterlab --ServerApp.ip=127.0.0.1 --ServerApp.root_dir=. \
-		--LabApp.default_url=/lab/tree/notebooks/00-start-here.ipynb \
+# Jupyter listens on this machine alone, whatever the user's own settings say; it always asks for its token. Root, as in
+# containers, must be allowed. The first page is said as a URL, so that the one printed leads there where no browser opens.
+lab: setup ## opens the lessons in JupyterLab (IP=0.0.0.0 in a container; LAB_ARGS=... adds options)
+	.venv/bin/python -m jupyterlab --ServerApp.ip=$(or $(IP),127.0.0.1) --ServerApp.root_dir=. \
+		--LabApp.default_url=/lab/tree/notebooks/$$(ls -d .venv/lib/python*/site-packages/mxnet >/dev/null 2>&1 \
+			&& echo 00-start-here.ipynb || echo pytorch/01-compilers-and-interpreters.ipynb) \
 		$(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_ARGS)
 
 test: setup ## runs the tests and every lesson (ARGS="-m ''" the slow tests, too)
@@ -38,11 +39,13 @@ slides: setup ## makes a deck of every lesson in build/slides, which opens witho
 student: setup ## makes an edition without solutions and outputs in build/student
 	.venv/bin/python editions/make.py student build/student
 
-# "fewest" keeps one version of each package for Python 3.10 and 3.11: CI's run on one of them speaks for both.
-lock: setup ## compiles requirements.txt from pyproject.toml (ARGS=--upgrade takes the newest)
-	.venv/bin/uv pip compile --quiet --universal --python-version 3.10 --no-python-downloads --all-extras \
-		--fork-strategy fewest --annotation-style line --custom-compile-command "make lock" \
-		--output-file requirements.txt $(ARGS) pyproject.toml
+# "fewest" keeps one version of each package for Python 3.10 and 3.11: CI's run on one of them speaks for both. The PyTorch
+# track's lock cannot: no NumPy is there for Python 3.10 and 3.14 both.
+LOCK = .venv/bin/uv pip compile --quiet --universal --python-version 3.10 --no-python-downloads \
+	--annotation-style line --custom-compile-command "make lock" $(ARGS) pyproject.toml
+lock: setup ## compiles both requirements files from pyproject.toml (ARGS=--upgrade takes the newest)
+	$(LOCK) --all-extras --fork-strategy fewest --output-file requirements.txt
+	$(LOCK) --extra pytorch --extra lessons --extra test --output-file requirements-pytorch.txt
 
 clean: ## removes .venv, build and the caches, never what you wrote
 	rm -rf build .venv .pytest_cache .ruff_cache .hypothesis

@@ -1,5 +1,6 @@
 """The engine and the data as the lessons take them, in every process that runs tests and in the kernels it starts."""
 import os
+import platform
 import shutil
 import signal
 import sys
@@ -14,13 +15,29 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as for a run in the bac
     signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.pop("D2LHELPERS_DATASET", None)
 os.environ["D2LHELPERS_WIDGETS"] = "0"
+os.environ["PYTHONWARNINGS"] = "ignore:Guards may run slower:RuntimeWarning"  # PyTorch, on Python 3.13.0 alone
 configure_engine(devices=2)
 settings.register_profile("house", deadline=None, max_examples=60, derandomize=True)  # no result hangs on the machine
 settings.load_profile("house")
 
-if find_spec("torch") is None and not (sys.platform == "linux" and os.environ.get("CI")):
-    collect_ignore = ["d2lhelpers/torch.py", "notebooks/pytorch",
-                      "notebooks/scripts/ddp_worker.py", "tests/test_torch.py", "tests/test_ddp_worker.py"]
+# A framework that is not installed takes its track along, except in CI on a machine where it could be.
+x86 = platform.machine() in ("x86_64", "AMD64")
+could_be = {"mxnet": x86 and sys.version_info < (3, 12), "torch": not (x86 and sys.platform == "darwin")}
+LEFT_OUT = [name for name in could_be if not find_spec(name) and not (os.environ.get("CI") and could_be[name])]
+OF_TRACK = {
+    "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/timeline.py", "notebooks/[0-9]*.ipynb", "notebooks/deeper/*",
+              "notebooks/scripts/kvstore_worker.py", "tests/test_mxnet.py", "tests/test_many_machines.py"],
+    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "notebooks/scripts/ddp_worker.py", "tests/test_torch.py",
+              "tests/test_ddp_worker.py"],
+}
+collect_ignore_glob = [pattern for name in LEFT_OUT for pattern in OF_TRACK[name]]
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say in one line which track was left out."""
+    if LEFT_OUT:
+        tracks = " and ".join({"mxnet": "the MXNet track", "torch": "the PyTorch track"}[name] for name in LEFT_OUT)
+        terminalreporter.write_line(f"left out: {tracks}, because {' and '.join(LEFT_OUT)} cannot be imported here")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +45,8 @@ def browser():
     """Return the system's Chromium, without a window; tests that need it are skipped without one, but not in CI."""
     from playwright.sync_api import sync_playwright
 
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") \
+        or shutil.which("Google Chrome", path="/Applications/Google Chrome.app/Contents/MacOS")
     if not path:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no Chromium here: apt-get install chromium")
     quiet = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update",

@@ -1,89 +1,61 @@
 #!/bin/sh
-# Makes .venv: the project's own Python with every pin of requirements.txt, and the project itself, editable.
-# `make` runs this before each target that needs it; where .venv is up to date it does nothing.
-# What would stop the installation is looked at first; each fault is one line that says what to do.
+# Makes .venv: a Python with every pin of the lock that fits this machine, and this project, editable.
+# `make` runs it before each target that needs it; where .venv is up to date it does nothing.
 set -eu
 cd "$(dirname "$0")"
 stop() { echo "setup: $*" >&2; exit 1; }
 
-# .ready is written last, so a .venv without it is half-made. It names the folder, because a .venv cannot be moved, and
-# holds the sums of what .venv was made from, because git changes the time of a file that it leaves as it was.
-here=$(pwd -P)
-ready="$here
-$(cksum requirements.txt pyproject.toml)"
-if [ "$(cat .venv/.ready 2>/dev/null)" = "$ready" ] && [ -x .venv/bin/python ]; then exit 0; fi
+# .ready is written last, so a .venv without it is incomplete. It names the folder, because a .venv cannot be moved, and
+# holds the checksums of what .venv was made from.
+here=$(pwd -P) ready="$(pwd -P)
+$(cksum requirements.txt requirements-pytorch.txt pyproject.toml)"
+if [ -z "${PYTHON:-}" ] && [ "$(cat .venv/.ready 2>/dev/null)" = "$ready" ] && [ -x .venv/bin/python ]; then exit 0; fi
+if kill -0 "$(cat .venv/.making 2>/dev/null || echo none)" 2>/dev/null; then stop "another make is setting up .venv"; fi
+case $(uname -s) in MINGW* | MSYS* | CYGWIN*) stop "on Windows set up inside WSL 2 (wsl --install)" ;; esac
 
-# 1. A system that there is an MXNet 1.9.1 for.
-system="$(uname -s) $(uname -m)"
-case $system in
-    "Linux x86_64" | "Linux aarch64" | "Darwin x86_64" | "Darwin arm64") ;;
-    MINGW* | MSYS* | CYGWIN* | Windows*) stop "MXNet 1.9.1 does not run on Windows: set up inside WSL 2 (wsl --install)" ;;
-    *) stop "there is no MXNet 1.9.1 for $system: use Linux or macOS on x86_64" ;;
-esac
-if ldd --version 2>&1 | grep -q musl; then
-    stop "there is no MXNet 1.9.1 for musl (Alpine): use a Linux with glibc, such as Debian or Fedora"
-fi
-
-# 2. A Python that MXNet runs in. Each candidate is run, because a name on PATH may be a shim with nothing behind it. It
-#    needs ensurepip, which Debian packages apart; on Apple silicon it must be an x86_64 one, which Rosetta runs.
+# Prints the lock that a Python can install, or says why it can install none.
 probe='
-import platform, sys
-if sys.version_info[:2] not in ((3, 10), (3, 11)) or sys.platform == "darwin" and platform.machine() != "x86_64":
-    sys.exit(1)
+import ctypes, platform, sys
+version, x86 = sys.version_info[:2], platform.machine() in ("x86_64", "AMD64")
+if version < (3, 10):
+    sys.exit("it is Python %d.%d, but 3.10 or newer is needed" % version)
 try:
     import ensurepip, venv
-    print("usable")
 except ImportError:
-    print("python3.%d-venv" % sys.version_info[1])'
-python='' lacking=''
-if [ "$(head -n 1 .venv/.ready 2>/dev/null)" = "$here" ]; then whole=.venv/bin/python; else whole=''; fi
-for candidate in $whole ${PYTHON:+"$PYTHON"} python3.11 python3.10 python3 python; do
-    answer=$("$candidate" -c "$probe" 2>/dev/null) || continue
-    if [ "$answer" = usable ]; then python=$candidate && break; else lacking=$answer; fi
-done
-if [ -n "$python" ]; then
-    :
-elif [ "$system" = "Darwin arm64" ]; then
-    stop "on Apple silicon MXNet 1.9.1 needs an x86_64 Python, under Rosetta:" \
-        "CONDA_SUBDIR=osx-64 conda env create -f environment.yml && conda activate d2lhelpers"
-elif command -v uv >/dev/null; then
-    rm -rf .venv && whole=''
-    uv venv --quiet --seed --python 3.11 .venv
-    python=.venv/bin/python
-elif [ -n "$lacking" ]; then
-    stop "this Python cannot make a .venv: apt-get install $lacking"
-else
-    stop "MXNet 1.9.1 needs Python 3.10 or 3.11 and there is none here:" \
-        "install uv and run this again, or: conda env create -f environment.yml && conda activate d2lhelpers"
-fi
+    sys.exit("it cannot make a .venv: apt-get install python%d.%d-venv" % version)
+if sys.platform == "linux" and platform.libc_ver()[0] != "glibc":
+    sys.exit("there are no wheels for its C library; use a Linux with glibc, such as Debian or Fedora")
+if not x86 or version > (3, 11):
+    sys.exit("only MXNet runs on this Mac, in Python 3.10 or 3.11") if x86 and sys.platform == "darwin" else None
+    print("requirements-pytorch.txt")
+    sys.exit()
+for name in ["libgomp.so.1", "libquadmath.so.0"] * (sys.platform == "linux"):
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        sys.exit("MXNet needs %s: apt-get install libgomp1 libquadmath0, or dnf install libgomp libquadmath" % name)
+print("requirements.txt")'
 
-# 3. The system's libraries that MXNet loads and its wheel does not bring.
-case $system in
-    "Linux x86_64")
-        libraries="libgomp.so.1 libquadmath.so.0"
-        remedy="apt-get install libgomp1 libquadmath0 (Fedora: dnf install libgomp libquadmath)" ;;
-    "Linux aarch64")
-        libraries="libgomp.so.1 libarmpl_lp64_mp.so libamath.so libastring.so"
-        remedy="install libgomp1 and the Arm Performance Libraries, and name the latter's folder in LD_LIBRARY_PATH" ;;
-    *) libraries='' ;;
+# Takes the Python that PYTHON names and no other; else one for both tracks, which uv may fetch; else any newer one.
+lock='' why=''
+[ -n "${PYTHON:-}" ] && set -- "$PYTHON" || set -- python3.11 python3.10 uv python3 python3.14 python3.13 python3.12
+for python; do
+    if [ "$python" = uv ]; then python=$(uv python install -q 3.11 2>&1 && uv python find -q 3.11) || continue; fi
+    if [ -z "${PYTHON:-}" ] && ! command -v "$python" >/dev/null; then continue; fi
+    if lock=$("$python" -c "$probe" 2>&1); then break; fi
+    why="$why; $python: $(echo "$lock" | head -n 1)" lock=''
+done
+[ -n "$lock" ] || stop "no suitable Python$why; install Python 3.11, or uv, which brings it"
+
+base() { "$1" -c 'import sys; print(sys.version, sys.base_prefix)' 2>/dev/null; }
+[ "$(head -n 1 .venv/.ready 2>/dev/null; base .venv/bin/python)" = "$(echo "$here"; base "$python")" ] || rm -rf .venv
+mkdir -p .venv
+case $lock in
+    requirements.txt) echo "Setting up .venv for both tracks (a few minutes; 2 GB, more with PyTorch for GPUs) ..." ;;
+    *) echo "Setting up .venv for the PyTorch track; MXNet's needs Python 3.10 or 3.11 on x86_64$why ..." ;;
 esac
-for library in $libraries; do
-    if ! "$python" -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$library" 2>/dev/null; then
-        [ -e .venv/.ready ] || rm -rf .venv
-        stop "MXNet needs $library, which this system lacks: $remedy"
-    fi
-done
-
-if [ -n "$whole" ] && [ "$python" = "$whole" ]; then
-    echo "Bringing .venv up to date ..."
-else
-    echo "Setting up .venv (a few minutes, once; 2 GB, and several more with PyTorch for NVIDIA's GPUs: see README.md) ..."
-    if [ "$python" != .venv/bin/python ]; then
-        rm -rf .venv # where it is a link, the link alone
-        "$python" -m venv .venv
-    fi
-fi
-rm -f .venv/.ready
-.venv/bin/python -m pip install --disable-pip-version-check --quiet -r requirements.txt
+echo $$ >.venv/.making && rm -f .venv/.ready
+"$python" -m venv .venv
+.venv/bin/python -m pip install --disable-pip-version-check --quiet -r "$lock"
 .venv/bin/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation --editable .
-printf '%s\n' "$ready" >.venv/.ready
+rm .venv/.making && printf '%s\n' "$ready" >.venv/.ready

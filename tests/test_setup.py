@@ -1,0 +1,333 @@
+"""The set-up: what its files say agrees, and every machine gets the tracks that it can run, or is told what to do."""
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from importlib import metadata
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parent.parent
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+LOCKS = {"requirements.txt": ["mxnet", "pytorch", "lessons", "test"],
+         "requirements-pytorch.txt": ["pytorch", "lessons", "test"]}
+SYSTEMS = {"requirements.txt": [(python, system, "x86_64") for python in ("3.10", "3.11")
+                                for system in ("linux", "darwin")],
+           "requirements-pytorch.txt": [(f"3.{minor}", *system) for minor in range(10, 15) for system in
+                                        (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"))]}
+
+
+def lines(lock):
+    """Return the requirements in a lock, without its comments."""
+    return [line for line in (ROOT / lock).read_text().splitlines() if not line.startswith("#")]
+
+
+def pins(lock, environment=None):
+    """Return the version of each package that a lock gives in an environment, by name; none is pinned twice."""
+    applying = [pin for pin in (Requirement(line.split(" #")[0]) for line in lines(lock))
+                if pin.marker is None or pin.marker.evaluate(environment)]
+    versions = {canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in applying}
+    assert len(versions) == len(applying), f"{lock} pins a package twice"
+    return versions
+
+
+def environment(python, system, machine):
+    """Return the markers' variables on another machine."""
+    return default_environment() | {
+        "python_version": python, "python_full_version": f"{python}.9", "sys_platform": system,
+        "platform_system": system.capitalize(), "platform_machine": machine}
+
+
+# What agrees with what
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_is_pins(lock):
+    """Every line of a lock pins one package to one version and names no address and no path."""
+    for line in lines(lock):
+        assert re.fullmatch(r"[a-z0-9.-]+==[a-z0-9.]+( ; [^#]+?)?\s+# via [^/]+", line), line
+
+
+@pytest.mark.parametrize(("lock", "machine"), [(lock, machine) for lock in LOCKS for machine in SYSTEMS[lock]], ids=str)
+def test_a_lock_holds_every_dependency(lock, machine):
+    """On each of its systems a lock pins every dependency of its tracks, the tests and the build within its range."""
+    here = environment(*machine)
+    pinned = pins(lock, here)
+    wanted = chain(PROJECT["dependencies"], PYPROJECT["build-system"]["requires"],
+                   *(EXTRAS[extra] for extra in LOCKS[lock]))
+    for dependency in map(Requirement, wanted):
+        if dependency.name != PROJECT["name"] and (dependency.marker is None or dependency.marker.evaluate(here)):
+            version = pinned.get(canonicalize_name(dependency.name))
+            assert version, f"{dependency.name} is not in {lock}: make lock"
+            assert dependency.specifier.contains(version), f"{dependency} is pinned to {version}: make lock"
+
+
+def test_the_pytorch_lock_is_free_of_mxnet():
+    """The PyTorch track's lock has neither MXNet nor d2l, and admits a NumPy of today."""
+    pinned = pins("requirements-pytorch.txt", environment("3.13", "darwin", "arm64"))
+    assert not {"mxnet", "d2l"} & set(pinned)
+    assert int(pinned["numpy"].split(".")[0]) >= 2
+
+
+def test_installed_is_the_lock():
+    """The packages of the running Python are those of its lock, and d2lhelpers is this one."""
+    lock = "requirements.txt" if find_spec("mxnet") else "requirements-pytorch.txt"
+    different = {}
+    for name, version in {**pins(lock), PROJECT["name"]: PROJECT["version"]}.items():
+        try:
+            installed = metadata.version(name).split("+")[0]  # torch says behind a "+" what it was built for
+        except metadata.PackageNotFoundError:
+            installed = "missing"
+        if installed != version:
+            different[name] = f"{installed}, not {version}"
+    assert not different, different
+
+
+def test_other_files_agree():
+    """Conda's environment and CI's jobs take Pythons that the project allows; each dependency has its reason."""
+    python, pip, by_pip = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    assert (python, pip, by_pip) == ("python=3.11", "pip", {"pip": ["-r requirements.txt", "-e ."]})
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+    pythons = [each["python"] for job in jobs.values() for each in job["strategy"]["matrix"]["include"]]
+    assert pythons
+    assert all(SpecifierSet(PROJECT["requires-python"]).contains(python) for python in pythons)
+    assert all("timeout-minutes" in job and "bash .ci/run" in job["steps"][-1]["run"] for job in jobs.values())
+    text = (ROOT / "pyproject.toml").read_text()
+    for dependency in chain(PROJECT["dependencies"], *EXTRAS.values()):
+        assert re.search(rf'^\s*"{re.escape(dependency)}",\s+# .{{10}}', text, flags=re.M), dependency
+
+
+def test_code_is_clean():
+    """Ruff has nothing to say about the package, the benchmarks, the editions, the tests and the lessons."""
+    folders = ["d2lhelpers", "benchmarks", "editions", "tests", "notebooks"]
+    command = [sys.executable, "-m", "ruff", "check", "--no-cache", *folders]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+# The tracks
+
+
+WITHOUT = """
+import sys
+class Refuse:
+    def find_spec(self, name, *rest):
+        if name.split(".")[0] in {names}:
+            raise ImportError(name + " is refused here")
+sys.meta_path.insert(0, Refuse())
+"""
+USE_TORCH = """
+import torch
+from d2lhelpers.torch import *
+data = [torch.ones(3), torch.ones(3)]
+allreduce(data)
+parts = split_and_load(torch.ones(7, 2), devices(2))
+train, test = load_data(256, dataset="digits")
+with Timeline() as timeline:
+    parts[0] + 1
+accuracy = evaluate_accuracy(test, lambda x: torch.zeros(len(x), 10), devices(2))
+ratio = measure({"a": sum, "b": sum}.fromkeys("ab", lambda: sum(range(9)))).ratio("a", "b")
+print(data[1].tolist(), [len(part) for part in parts], timeline.devices, 0 < accuracy < 1, ratio > 0)
+"""
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="there is no PyTorch here")
+def test_the_pytorch_track_needs_no_mxnet(tmp_path):
+    """Where importing mxnet or d2l raises, the helpers of the PyTorch track work."""
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT.format(names=["mxnet", "d2l"]))
+    done = subprocess.run([sys.executable, "-c", USE_TORCH], env=os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"},
+                          capture_output=True, text=True, timeout=100)
+    assert done.stdout == "[2.0, 2.0, 2.0] [4, 3] ['cpu'] True True\n", done.stderr
+
+
+@pytest.mark.parametrize(("missing", "left"), [("mxnet", "pytorch/"), ("torch", "07-many-machines")])
+def test_a_missing_track_is_left_out(tmp_path, missing, left):
+    """Without one framework the tests and lessons of the other are collected, and one line says what is left out."""
+    # Like a package that is not installed: find_spec finds nothing.
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT.format(names=[missing]).replace(
+        "raise ImportError(name + \" is refused here\")", "raise ModuleNotFoundError(name)")
+        + "import importlib.util as u\nfind = u.find_spec\n"
+        f"u.find_spec = lambda name, package=None: None if name == {missing!r} else find(name, package)\n")
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "CI"))}
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", "--collect-only", "-q"]
+    done = subprocess.run(command, env=variables | {"PYTHONPATH": f"{tmp_path}:{ROOT}"}, cwd=ROOT, capture_output=True,
+                          text=True, timeout=200)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lessons = {line.split("::")[0] for line in done.stdout.splitlines() if line.startswith("notebooks/")}
+    assert any(left in lesson for lesson in lessons)
+    assert not [lesson for lesson in lessons if ("pytorch/" in lesson) is (missing == "torch")]
+    assert done.stdout.count("left out:") == 1
+
+
+# The commands
+
+
+@pytest.fixture
+def house(tmp_path):
+    """A folder with an awkward name, and a PATH with a few stubs and no Python, for scripts to run in."""
+
+    class House:
+        folder = tmp_path / "课程 with spaces"
+        log = tmp_path / "log"
+
+        def stub(self, name, script):
+            path = tmp_path / "bin" / name
+            path.write_text(f"#!/bin/sh\n{script}\n")
+            path.chmod(0o755)
+            return path
+
+        def python(self, name, change="", version="3.11", machine="x86_64", system="linux"):
+            """A Python that seems another one, and that only notes what it would install."""
+            changed = tmp_path / f"change-{name}"
+            changed.mkdir()
+            (changed / "sitecustomize.py").write_text(
+                "import ctypes, ensurepip, platform, sys, venv\n"  # before they would see another system
+                f"sys.version_info = (*map(int, {version!r}.split('.')), 1, 'final', 0); sys.version = {version!r}\n"
+                f"sys.platform = {system!r}; platform.machine = lambda: {machine!r}\n"
+                f"platform.libc_ver = lambda *_: ('glibc', '2.36'); ctypes.CDLL = lambda name: None\n{change}\n")
+            return self.stub(name, f'''
+                case "$1 $2" in
+                    "-m venv") mkdir -p .venv/bin && cp "$0" .venv/bin/python ;;
+                    "-m pip") echo "$@" >>{self.log} && [ ! -e broken ] ;;
+                    *) PYTHONPATH={changed} exec {shlex.quote(sys.executable)} "$@" ;;
+                esac''')
+
+        def run(self, *command, **variables):
+            return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=60,
+                                  env={"PATH": str(tmp_path / "bin"), "LC_ALL": "C.UTF-8", **variables})
+
+        def setup(self, **variables):
+            return self.run("/bin/sh", str(self.folder / "setup.sh"), **variables)
+
+        def installed(self):
+            """Return what each installation was of."""
+            logged = self.log.read_text().splitlines() if self.log.exists() else []
+            return [line.split()[-1] for line in logged]
+
+    house = House()
+    house.folder.mkdir()
+    (tmp_path / "bin").mkdir()
+    for name in ["setup.sh", *LOCKS, "pyproject.toml"]:
+        shutil.copy(ROOT / name, house.folder)
+    for tool in ["bash", "cat", "cksum", "cp", "dirname", "env", "head", "mkdir", "rm", "sh", "sleep"]:
+        (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
+    house.stub("uname", "echo Linux")
+    return house
+
+
+def test_make_lists_every_target():
+    """`make` alone names every target of the Makefile, each with what it does, and does nothing else."""
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.M)
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    output = subprocess.run(["make"], cwd=ROOT, env=variables, capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"^make (\w+) +\w.{9}", output, flags=re.M) == targets
+    assert len(output.splitlines()) == len(targets) > 5
+
+
+@pytest.mark.parametrize("missing", ["", "libgomp1"])
+def test_ci_is_make_test(house, missing):
+    """.ci/run installs just the Debian packages that are missing, then leaves it to `make test` and its exit status."""
+    (house.folder / ".ci").mkdir()
+    script = shutil.copy(ROOT / ".ci" / "run", house.folder / ".ci")
+    house.python("python3")
+    house.stub("id", "echo 0")
+    house.stub("dpkg-query", f'[ "$4" != "{missing}" ] && echo installed')
+    house.stub("apt-get", f'echo "$@" >>{house.log}')
+    house.stub("make", f'echo make "$@" >>{house.log}; exit 7')
+    assert house.run("bash", str(script)).returncode == 7
+    assert house.log.read_text().splitlines() == [
+        *(["update", f"install --yes --no-install-recommends {missing}"] if missing else []), "make test ARGS=-m ''"]
+
+
+@pytest.mark.parametrize(("python", "lock"), [
+    ({}, "requirements.txt"), ({"system": "darwin"}, "requirements.txt"),
+    ({"version": "3.13"}, "requirements-pytorch.txt"), ({"machine": "aarch64"}, "requirements-pytorch.txt"),
+    ({"machine": "arm64", "system": "darwin"}, "requirements-pytorch.txt")], ids=str)
+def test_each_machine_gets_what_it_can_run(house, python, lock):
+    """Set-up installs the lock that fits the Python and says which tracks that is; a second run does nothing."""
+    house.python("python3", **python)
+    first = house.setup()
+    assert (first.returncode, first.stderr) == (0, "")
+    assert ("both tracks" in first.stdout) is (lock == "requirements.txt")
+    assert house.installed() == [lock, "."]
+    assert (house.setup().stdout, house.installed()) == ("", [lock, "."])
+
+
+@pytest.mark.parametrize(("python", "words"), [
+    ({"version": "3.9"}, "3.10 or newer is needed"),
+    ({"version": "3.13", "system": "darwin"}, "only MXNet runs on this Mac"),
+    ({"change": "sys.modules['ensurepip'] = None"}, "apt-get install python3.11-venv"),
+    ({"change": "platform.libc_ver = lambda *_: ('', '')"}, "use a Linux with glibc"),
+    ({"change": "def CDLL(name):\n    raise OSError\nctypes.CDLL = CDLL"}, "apt-get install libgomp1"),
+], ids=str)
+def test_a_machine_that_cannot_is_told(house, python, words):
+    """Where no Python fits, set-up says in one line what stands in the way of which, and makes nothing."""
+    house.python("python3", **python)
+    told = house.setup()
+    assert told.returncode != 0
+    assert words in told.stderr
+    assert "python3: " in told.stderr
+    assert len(told.stderr.splitlines()) == 1
+    assert not (house.folder / ".venv").exists()
+    assert house.installed() == []
+
+
+def test_setup_takes_the_python_it_is_told(house):
+    """PYTHON is taken before those on the PATH, one that does not fit is an error, and another one replaces .venv."""
+    house.python("python3.11")
+    assert house.setup().returncode == 0
+    chosen = house.python("mine", version="3.12").rename(house.folder / "my python")
+    assert house.setup(PYTHON=str(chosen)).returncode == 0
+    assert house.installed()[2:] == ["requirements-pytorch.txt", "."]
+    house.python("old", version="3.9")
+    assert "old: it is Python 3.9" in house.setup(PYTHON="old").stderr
+    assert house.installed()[4:] == []
+
+
+def test_setup_starts_over_or_goes_on(house):
+    """A failed or moved .venv is made anew; a changed lock is installed into the .venv that is there."""
+    house.python("python3")
+    (house.folder / "broken").touch()
+    assert house.setup().returncode != 0
+    (house.folder / "broken").unlink()
+    added = house.folder / ".venv" / "added"
+    changes = ((lambda: (house.folder / "pyproject.toml").write_text(""), True),
+               (lambda: setattr(house, "folder", house.folder.rename(house.folder.parent / "moved")), False))
+    assert house.setup().returncode == 0
+    for change, stays in changes:
+        added.touch()
+        change()
+        assert house.setup().returncode == 0
+        added = house.folder / ".venv" / "added"
+        assert added.exists() is stays
+
+
+def test_two_setups_do_not_meet(house):
+    """While one set-up installs, a second one ends and says so, and leaves the first one's work alone."""
+    house.python("python3")
+    other = subprocess.Popen(["sleep", "60"])
+    (house.folder / ".venv").mkdir()
+    (house.folder / ".venv" / ".making").write_text(str(other.pid))
+    told = house.setup()
+    other.kill()
+    other.wait()
+    assert "another make is setting up" in told.stderr
+    assert house.installed() == []
+    assert house.setup().returncode == 0
