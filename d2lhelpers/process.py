@@ -1,150 +1,82 @@
-"""Processes that a lesson starts: one for an experiment with other settings, or several that work together.
+"""Functions in fresh processes, and commands side by side.
 
-However a cell that waits for them ends, by an error, an interrupt, a time limit or with its kernel, none stays behind.
+However a cell that waits for them ends (an error, an interrupt, a time limit, a killed kernel), no process is left.
 """
 import contextlib
-import inspect
-import json
+import io
+import itertools
 import os
+import pickle
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
-from collections.abc import Mapping
-from numbers import Real
 from pathlib import Path
 
-# Each command runs under a guard, which shares a pipe with this process. If the pipe closes, because it was let go or
-# because this process was killed, the guard ends the command and all that it has started. On Linux it adopts orphans,
-# so that it finds them whatever group they have made for themselves.
-_GUARD = """
-import contextlib, ctypes, os, signal, subprocess, sys, threading
+import cloudpickle
 import psutil
 
-def end():
-    while children := psutil.Process().children(recursive=True):
-        for child in children:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                child.kill()
-        psutil.wait_procs(children, timeout=1)
-
-def end_with_pipe():
-    while os.read(0, 1):
-        pass
-    end()
-    os._exit(1)
-
-ADOPT_ORPHANS = 36
-if sys.platform == "linux":
-    ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1, 0, 0, 0)
-threading.Thread(target=end_with_pipe, daemon=True).start()
-status = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL).wait()
-end()
-if status < 0:
-    signal.signal(-status, signal.SIG_DFL) if -status != signal.SIGKILL else None
-    os.kill(os.getpid(), -status)
-os._exit(status)
-"""
-
-_RUN = "import sys; exec(compile(open(sys.argv[3], encoding='utf-8').read(), '<string>', 'exec'))"
-_CALL = """
-import json, sys
-with open(sys.argv[1], encoding="utf-8") as _file:
-    _arguments = json.load(_file)
-with open(sys.argv[2], "w", encoding="utf-8") as _file:
-    json.dump({name}(*_arguments), _file)
-"""
+# With -I, variables that are meant for the command, such as PYTHONHOME, do not change the guard; -S starts it faster.
+GUARD = [sys.executable, "-I", "-S", Path(__file__).with_name("_guard.py"), Path(psutil.__file__).parents[1]]
+CHILD = "import sys; sys.path[:] = sys.argv[2:]; from d2lhelpers.process import _answer; _answer(sys.argv[1])"
 
 
 def launch(commands, timeout=60):
-    r"""Run several commands side by side until all have ended, and return what each one printed.
+    r"""Run several commands side by side until all have ended, and return what each one printed, by name.
 
-    Parameters
-    ----------
-    commands : mapping from name to (command, variables)
-        The command is a list of strings. The variables are added to this process's environment for it; None removes
-        one.
-    timeout : float
-        Seconds for all of them together.
+    `commands` maps each name to (command, variables): a list of strings, and the environment variables to set for it;
+    None removes one. `timeout` is in seconds, for all of them together.
 
-    Returns
-    -------
-    dict from name to str
-        What each printed on its standard output; what it wrote on standard error is shown if something fails.
-
-    As soon as one fails, the others are ended: RuntimeError says which one it was and how it ended, TimeoutError
-    which were still running at the limit; both show each process's own words, kept apart. FileNotFoundError for a
-    command that does not exist, TypeError for what is no command, ValueError for a time limit that is none, before
-    any is started. However it ends, no process stays behind.
+    FileNotFoundError for a command that does not exist, before any is started. As soon as one fails, the others are
+    ended, and RuntimeError says which one it was and how it ended. TimeoutError says which were still running at the
+    limit. Both show what each process printed, on standard error too.
 
     Lesson: 07-many-machines.
 
-    >>> import sys
     >>> program = "import os; print('I am', os.environ['ROLE'])"
     >>> launch({role: ([sys.executable, "-c", program], {"ROLE": role}) for role in ("server", "worker")})
     {'server': 'I am server\n', 'worker': 'I am worker\n'}
     """
-    if not isinstance(timeout, Real) or not timeout > 0:  # NaN is not above zero either
-        raise ValueError(f"timeout={timeout!r}, but a number of seconds above zero is needed")
+    environments = {}
     for name, (command, variables) in commands.items():
-        if isinstance(command, str) or not command or not isinstance(variables, Mapping):
-            raise TypeError(f"{name} cannot start: it is ({command!r}, {variables!r}), not a list of strings, such as "
-                            "['ls', '-l'], and a mapping of variables")
-        if not shutil.which(command[0], path={**os.environ, **variables}.get("PATH")):
+        merged = {**os.environ, **variables}
+        environments[name] = {key: str(value) for key, value in merged.items() if value is not None}
+        if not shutil.which(command[0], path=environments[name].get("PATH")):
             raise FileNotFoundError(f"{name} cannot start: there is no command {command[0]!r} here")
-    started = {}
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        files = {name: (Path(folder, f"{number}.out"), Path(folder, f"{number}.err"))
-                 for number, name in enumerate(commands)}
-        stack.callback(_end, started)
-        for name, (command, variables) in commands.items():
-            environment = {**os.environ, **variables}
-            printed, errors = (stack.enter_context(open(file, "wb")) for file in files[name])
-            started[name] = subprocess.Popen(
-                [sys.executable, "-c", _GUARD, *map(str, command)], stdin=subprocess.PIPE, stdout=printed,
-                stderr=errors, env={key: str(value) for key, value in environment.items() if value is not None},
-                start_new_session=True)  # an interrupt of this process is not theirs
-        deadline = time.monotonic() + timeout
-        while True:
-            running = [name for name in started if started[name].poll() is None]
-            failed = [name for name in started if started[name].returncode]
-            if failed or not running or time.monotonic() > deadline:
-                break
-            time.sleep(0.01)
-        _end(started)
-        printed, errors = ({name: file[which].read_text(encoding="utf-8", errors="replace")
-                            for name, file in files.items()} for which in (0, 1))
+    guards, files, deadline = {}, {}, time.monotonic() + timeout
+    with contextlib.ExitStack() as stack:
+        try:
+            for name, (command, _) in commands.items():
+                files[name] = [stack.enter_context(tempfile.TemporaryFile()) for _ in ("output", "errors")]
+                guards[name] = subprocess.Popen(
+                    [*GUARD, *map(str, command)], stdin=subprocess.PIPE, stdout=files[name][0], stderr=files[name][1],
+                    env=environments[name], start_new_session=True)  # an interrupt reaches this process alone
+            running, failed = list(guards), []
+            while running and not failed and time.monotonic() < deadline:
+                time.sleep(0.01)
+                running = [name for name in guards if guards[name].poll() is None]
+                failed = [name for name in guards if guards[name].returncode]
+        finally:
+            for guard in guards.values():
+                guard.stdin.close()
+            for guard in guards.values():
+                guard.wait()
+        for file in itertools.chain(*files.values()):
+            file.seek(0)
+        printed = {name: [file.read().decode(errors="replace") for file in pair] for name, pair in files.items()}
+    words = "".join(f"\n--- {name} printed:\n{''.join(printed[name])}".rstrip()
+                    for name in sorted(printed, key=lambda name: name not in failed))
     if failed:
-        [name, *_] = failed
+        status = guards[failed[0]].returncode
+        how = f"exit status {status}" if status > 0 else f"signal {signal.Signals(-status).name}"
         rest = "; the others were ended" if len(commands) > 1 else ""
-        raise RuntimeError(f"{name} failed with {_how(started[name].returncode)}{rest}\n"
-                           + _words(printed, errors, first=name))
+        raise RuntimeError(f"{failed[0]} failed with {how}{rest}{words}")
     if running:
-        raise TimeoutError(f"{' and '.join(running)} took more than {timeout} seconds and had to be ended\n"
-                           + _words(printed, errors))
-    return printed
-
-
-def _end(processes):
-    """End each guard, with all that it guards."""
-    for process in processes.values():
-        process.stdin.close()
-    for process in processes.values():
-        process.wait()
-
-
-def _how(status):
-    return f"exit status {status}" if status > 0 else f"signal {signal.Signals(-status).name}"
-
-
-def _words(printed, errors, first=None):
-    """Return what each process printed, under its name, `first` above the others."""
-    names = sorted(printed, key=lambda name: name != first)
-    return "\n".join(f"--- {name} printed:\n{printed[name]}{errors[name]}".rstrip() for name in names)
+        raise TimeoutError(f"{' and '.join(running)} took more than {timeout} seconds and had to be ended{words}")
+    return {name: output for name, (output, _) in printed.items()}
 
 
 def free_port():
@@ -160,56 +92,114 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def in_fresh_process(function, *arguments, needs=(), timeout=120, **environment):
+def in_fresh_process(function, *arguments, timeout=120, **environment):
     """Call `function(*arguments)` in a fresh Python process and return its result.
 
-    An engine reads its settings once, when it starts, so an experiment with other settings needs another process.
+    A framework reads its settings once, when it starts, so an experiment with other settings needs another process.
+    `environment` holds the variables to set; None removes one. The function, the arguments and the result are copied by
+    cloudpickle, and with the function all that it uses of the notebook; modules are imported again. MXNet's NumPy
+    semantics are on there if they are on here. Gluon's networks and gradients do not travel: make them in the function.
+    What the function prints is printed here when it has ended.
 
-    Parameters
-    ----------
-    function : function
-        It is sent as source text, so it imports for itself whatever it uses.
-    *arguments
-        Passed to it; like its result they must be what JSON can hold.
-    needs : functions or lines of Python, optional
-        Sent along, before `function`: what it calls, and what these in turn rely on.
-    timeout : float
-        Seconds after which the process, and whatever it has started, is ended.
-    **environment
-        Environment variables to set; None removes one that this process has.
-
-    What it prints is printed here. Raises TimeoutError past the limit and RuntimeError if the function fails, both
-    with the process's own words; TypeError for arguments or a function that cannot be sent. However it ends, no
-    process stays behind.
+    TypeError for a function or arguments that cannot be pickled. RuntimeError with the process's own traceback if the
+    function fails, ends its process, or returns what cannot be pickled. TimeoutError after `timeout` seconds.
 
     Lesson: 04-automatic-parallelism.
 
-    >>> def which_engine():
-    ...     import os
+    >>> def engine():
     ...     return os.environ["MXNET_ENGINE_TYPE"]
-    >>> in_fresh_process(which_engine, MXNET_ENGINE_TYPE="NaiveEngine")
+    >>> in_fresh_process(engine, MXNET_ENGINE_TYPE="NaiveEngine")
     'NaiveEngine'
     """
-    if not inspect.isfunction(function) or not function.__name__.isidentifier():
-        raise TypeError(f"in_fresh_process: {function!r} cannot be sent as source text; give a function made by def")
-    name = function.__name__
-    needs = [needs] if isinstance(needs, str) or callable(needs) else needs
-    try:
-        words = json.dumps(arguments)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"in_fresh_process: the arguments of {name} are not what JSON can hold: {error}") from None
-    try:
-        source = "\n".join(each if isinstance(each, str) else textwrap.dedent(inspect.getsource(each))
-                           for each in (*needs, function))
-    except OSError as error:
-        raise TypeError(f"in_fresh_process: {name}, or what it needs, cannot be sent: {error}") from None
+    name = getattr(function, "__name__", "the function")
+    return in_fresh_processes({name: (function, arguments, environment)}, timeout)[name]
+
+
+def in_fresh_processes(calls, timeout=120):
+    """Call functions side by side, each in a fresh process, and return their results by name: see `in_fresh_process`.
+
+    `calls` maps each name to (function, arguments, environment). As soon as one fails, the others are ended.
+
+    >>> in_fresh_processes({"a": (max, (1, 2), {}), "b": (os.getenv, ("ROLE",), {"ROLE": "worker"})})
+    {'a': 2, 'b': 'worker'}
+    """
+    numpy_semantics = "mxnet" in sys.modules and sys.modules["mxnet"].util.is_np_array()
+    library = os.path.dirname(os.__file__)  # goes first, so that a reader's own signal.py does not hide Python's
+    path = sorted(sys.path, key=lambda folder: folder not in (library, os.path.join(library, "lib-dynload")))
     with tempfile.TemporaryDirectory() as folder:
-        program, sent, answer = (Path(folder, file) for file in ("function.py", "arguments.json", "answer.json"))
-        program.write_text(source + _CALL.format(name=name), encoding="utf-8")  # argv holds the locale's letters alone
-        sent.write_text(words, encoding="utf-8")
-        command = [sys.executable, "-c", _RUN, sent, answer, program]
-        print(launch({name: (command, environment)}, timeout)[name], end="")
-        try:
-            return json.loads(answer.read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):
-            raise RuntimeError(f"{name} ended its process itself, and so returned nothing") from None
+        files, commands = {name: Path(folder, str(number)) for number, name in enumerate(calls)}, {}
+        for name, (function, arguments, environment) in calls.items():
+            call = _pickled(f"{name} with its arguments and what it uses", (function, arguments))
+            files[name].write_bytes(pickle.dumps(numpy_semantics) + call)
+            commands[name] = [sys.executable, "-c", CHILD, files[name], *path], environment
+        print(*launch(commands, timeout).values(), sep="", end="")
+        for name, file in files.items():
+            if not file.with_suffix(".result").exists():
+                raise RuntimeError(f"{name} ended its process itself, and so returned nothing")
+        return {name: pickle.loads(file.with_suffix(".result").read_bytes()) for name, file in files.items()}
+
+
+def _answer(file):
+    """Carry out the call that is stored in `file` and store its result beside it: this runs in the fresh process."""
+    with open(file, "rb") as call:
+        if pickle.load(call):  # NumPy semantics
+            import mxnet
+
+            mxnet.npx.set_np()
+        function, arguments = pickle.load(call)
+    result = function(*arguments)
+    Path(file).with_suffix(".result").write_bytes(_pickled("the result", result))
+
+
+class _Pickler(cloudpickle.CloudPickler):
+    """Keeps the device of MXNet's arrays, which MXNet's own pickling forgets."""
+
+    def reducer_override(self, value):
+        mx = sys.modules.get("mxnet")
+        if mx and isinstance(value, mx.nd.NDArray) and value.ctx != mx.cpu():
+            return mx.nd.NDArray.as_in_context, (value.as_in_context(mx.cpu()), value.ctx)
+        return super().reducer_override(value)
+
+
+def _pickled(what, value):
+    file = io.BytesIO()
+    try:
+        _Pickler(file).dump(value)
+    except Exception as error:
+        raise TypeError(f"{what} cannot be sent to another process: {error}") from error
+    return file.getvalue()
+
+
+def in_group(function, *arguments, size=2, timeout=120, **environment):
+    """Call `function(*arguments)` in `size` fresh processes that form a PyTorch process group; return their results.
+
+    The results are listed by rank. The group uses gloo on 127.0.0.1 and needs no network. As with torchrun, RANK,
+    LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are set, and OMP_NUM_THREADS is 1 unless it is set already.
+    Otherwise it is like `in_fresh_process`; the errors name the rank, such as "rank 1".
+
+    Lesson: pytorch/04-data-parallel.
+
+    >>> def rank():
+    ...     import torch.distributed as dist
+    ...     return dist.get_rank(), dist.get_world_size()
+    >>> in_group(rank)
+    [(0, 2), (1, 2)]
+    """
+    loopback = next(name for name, addresses in psutil.net_if_addrs().items()
+                    if any(each.address == "127.0.0.1" for each in addresses))
+    shared = {"WORLD_SIZE": size, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(),
+              "GLOO_SOCKET_IFNAME": loopback, "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", 1), **environment}
+    with tempfile.TemporaryDirectory() as folder:
+        calls = {f"rank {rank}": (_member, (function, arguments, folder, size, rank),
+                                  {**shared, "RANK": rank, "LOCAL_RANK": rank}) for rank in range(size)}
+        return list(in_fresh_processes(calls, timeout).values())
+
+
+def _member(function, arguments, folder, size, rank):
+    """Call the function as one of `size` ranks, which find each other by a file: another program can take no port."""
+    import torch.distributed as dist
+
+    dist.init_process_group("gloo", store=dist.FileStore(f"{folder}/store", size), rank=rank, world_size=size)
+    result = function(*arguments)
+    dist.destroy_process_group()
+    return result

@@ -1,26 +1,143 @@
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 
+import psutil
 import pytest
 
-from d2lhelpers.process import free_port, in_fresh_process, launch
+from d2lhelpers.process import in_fresh_process, in_fresh_processes, in_group, launch
+
+FOR_EVER = "import time; print('still here', flush=True); time.sleep(600)"
+WITH_CHILD = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', *sys.argv[1:]]); {FOR_EVER}"
+needs_torch = pytest.mark.skipif(not find_spec("torch"), reason="torch is not installed")
 
 
-def add(a, b):
-    """Add, where nothing of this module is known."""
-    import os
-
-    print("working")
-    return {"sum": a + b, "engine": os.environ.get("MXNET_ENGINE_TYPE"), "home": os.environ.get("HOME")}
+def python(program, *arguments, **variables):
+    """Return what `launch` takes for a Python program."""
+    return [sys.executable, "-c", program, *arguments], variables
 
 
-def twice(a):
-    """Call a function that was sent along."""
-    return add(a, a)["sum"]
+def there(marker):
+    """Return the processes that have `marker` among their arguments."""
+    return [process for process in psutil.process_iter(["cmdline"]) if marker in (process.info["cmdline"] or [])]
+
+
+def becomes(number, marker):
+    """Wait until so many processes have `marker` among their arguments, and say whether it comes to that."""
+    deadline = time.monotonic() + 30
+    while len(there(marker)) != number and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return len(there(marker)) == number
+
+
+@pytest.fixture
+def marker(tmp_path):
+    """Return an argument by which a test's processes are found, and end those that the test has left."""
+    yield str(tmp_path)
+    for process in there(str(tmp_path)):
+        process.kill()
+
+
+def test_outputs_are_kept_apart():
+    """Each process has its own variables, and what each one prints comes back under its name, as it was written."""
+    program = r"import os, sys; print(os.environ['ROLE'], '\r', 'HOME' in os.environ); print('aside', file=sys.stderr)"
+    commands = {role: python(program, ROLE=role, HOME=None) for role in "ab"}
+    assert launch(commands) == {"a": "a \r False\n", "b": "b \r False\n"}
+
+
+def test_commands_run_side_by_side(tmp_path):
+    """Two processes that wait for each other's file both end, which one after another they could not."""
+    meet = "import os, sys, time\nopen(sys.argv[1], 'w')\nwhile not os.path.exists(sys.argv[2]): time.sleep(0.02)"
+    one, other = str(tmp_path / "one"), str(tmp_path / "other")
+    launch({"one": python(meet, one, other), "other": python(meet, other, one)})
+
+
+def test_a_command_that_fails_is_named():
+    """It is named with its status at once, its own words come first, and the others are ended."""
+    with pytest.raises(RuntimeError) as caught:
+        launch({"server": python(FOR_EVER), "worker 1": python("import time; time.sleep(2); 1 / 0")}, timeout=100)
+    words = str(caught.value)
+    assert words.startswith("worker 1 failed with exit status 1; the others were ended\n--- worker 1 printed:\nTrace")
+    assert words.index("ZeroDivisionError") < words.index("--- server printed:\nstill here")
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
+def test_a_signal_is_named(name):
+    """A process that a signal ended is reported with the signal's name."""
+    with pytest.raises(RuntimeError, match=f"worker failed with signal {name}"):
+        launch({"worker": python(f"import os, signal; os.kill(os.getpid(), signal.{name})")})
+
+
+def test_the_limit_ends_everything(marker):
+    """Past the limit those still running are named, all words are shown, and no process or child of one is left."""
+    both = dict.fromkeys("ab", python(WITH_CHILD, FOR_EVER, marker))
+    with pytest.raises(TimeoutError, match=r"a and b took more than 5 seconds(?s:.*)still here(?s:.*)c printed:\ndone"):
+        launch({**both, "c": python("print('done')")}, timeout=5)
+    assert becomes(0, marker)
+
+
+def test_a_limit_before_the_start_leaves_nothing(marker):
+    """A command whose limit has passed before it could start is ended all the same."""
+    with pytest.raises(TimeoutError):
+        launch({str(number): python(FOR_EVER, marker) for number in range(40)}, timeout=0.02)
+    assert becomes(0, marker)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupt_ends_everything(marker, how):
+    """Interrupting the cell that waits, or killing its kernel, leaves neither the process nor its child."""
+    program = f"from d2lhelpers.process import launch\nlaunch({{'worker': {python(WITH_CHILD, FOR_EVER, marker)}}})"
+    waiting = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE)
+    assert becomes(3, marker)  # the guard, the process and its child
+    waiting.send_signal(how)
+    assert (b"KeyboardInterrupt" in waiting.communicate(timeout=20)[1]) is (how == signal.SIGINT)
+    assert becomes(0, marker)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands orphans to a process that asks for them")
+def test_what_left_its_group_is_ended(marker):
+    """A grandchild in a session of its own, whose parent has ended, is ended with the command."""
+    orphan = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', *sys.argv[1:]], start_new_session=True)"
+    launch({"worker": python(orphan, FOR_EVER, marker)})
+    assert becomes(0, marker)
+
+
+def test_an_unknown_command_starts_nothing(tmp_path):
+    """A command that is not there is named before any other is started; its own PATH says where to look."""
+    started, tool = tmp_path / "started", tmp_path / "my-tool"
+    with pytest.raises(FileNotFoundError, match="worker cannot start: there is no command 'my-tool' here"):
+        launch({"server": python(f"open({str(started)!r}, 'w')"), "worker": (["my-tool"], {})})
+    assert not started.exists()
+    tool.symlink_to("/bin/sh")
+    assert launch({"tool": (["my-tool", "-c", "echo found"], {"PATH": tmp_path})}) == {"tool": "found\n"}
+
+
+def test_a_readers_files_do_not_break_it(tmp_path, monkeypatch):
+    """A reader's own signal.py in the working folder hides no module of Python, and PYTHONHOME reaches the command."""
+    for name in ("signal", "subprocess", "tempfile", "threading", "socket", "pickle"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a file of the reader was imported')")
+    (tmp_path / "mine.py").write_text("WORD = 'mine'")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    assert launch({"shell": (["sh", "-c", "echo $PYTHONHOME"], {"PYTHONHOME": "/nowhere"})})["shell"] == "/nowhere\n"
+    assert in_fresh_process(lambda: __import__("mine").WORD) == "mine"
+
+
+def test_a_function_takes_along_what_it_uses(capsys, monkeypatch):
+    """A function within another gives its result and its words with all it uses; variables are set and removed."""
+    monkeypatch.setenv("OTHER", "inherited")
+    base = 40
+
+    def add(number):
+        print("""working
+at column 0""")
+        return base + number, [os.environ.get(name) for name in ("ENGINE", "HOME", "OTHER")]
+
+    assert in_fresh_process(lambda: add(2), ENGINE="naive", HOME=None) == (42, ["naive", None, "inherited"])
+    assert capsys.readouterr().out == "working\nat column 0\n"
 
 
 def fail():
@@ -28,237 +145,69 @@ def fail():
     raise KeyError("the word")
 
 
-def hang(path):
-    """Start a child that never ends, leave both processes' numbers in a file, and never end either."""
-    import os
-    import subprocess
-    import sys
-    import time
-
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    with open(path + ".part", "w") as file:
-        file.write(f"{os.getpid()} {child.pid}")
-    os.rename(path + ".part", path)
-    print("on my way", flush=True)
-    time.sleep(600)
+@pytest.mark.parametrize(("function", "message"), [
+    (fail, r"fail failed with exit status 1(?s:.*)in fail(?s:.*)KeyError: 'the word'"),
+    (lambda: os._exit(0), "<lambda> ended its process itself, and so returned nothing"),
+    (lambda: (n for n in ()), "result cannot be sent to another process: cannot"),
+], ids=["raises", "exits", "returns a generator"])
+def test_a_failure_is_shown(function, message):
+    """A function that fails, ends its process or returns what cannot be pickled is a RuntimeError that says so."""
+    with pytest.raises(RuntimeError, match=message):
+        in_fresh_process(function)
 
 
-def running(number):
-    """Say whether a process is there and has not ended."""
-    try:
-        with open(f"/proc/{number}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+def test_what_cannot_be_sent_is_refused():
+    """An argument that cannot be pickled is a TypeError that names the call, before any process is started."""
+    with pytest.raises(TypeError, match="a with its arguments and what it uses cannot be sent to another process"):
+        in_fresh_processes({"a": (print, [(n for n in ())], {})})
 
 
-def gone(path):
-    """Say whether both processes whose numbers are in the file end within ten seconds."""
-    numbers = [int(number) for number in path.read_text().split()]
-    deadline = time.monotonic() + 10
-    while any(running(number) for number in numbers) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return not any(running(number) for number in numbers)
-
-
-def test_it_returns_the_result_and_prints(capsys, monkeypatch):
-    """The result comes back, what was printed is printed, variables are set, removed and inherited."""
-    monkeypatch.setenv("MXNET_ENGINE_TYPE", "Other")
-    result = in_fresh_process(add, 1, 2, MXNET_ENGINE_TYPE="NaiveEngine", HOME=None)
-    assert result == {"sum": 3, "engine": "NaiveEngine", "home": None}
-    assert capsys.readouterr().out == "working\n"
-    assert in_fresh_process(add, 1, 2)["engine"] == "Other"
-
-
-def test_it_sends_along_what_is_needed():
-    """Functions and lines in `needs` can be used there, and without them the failure is the process's own."""
-    assert in_fresh_process(twice, 4, needs=[add]) == in_fresh_process(twice, 4, needs=add) == 8
-    assert in_fresh_process(twice, 4, needs=["def add(a, b):", "    return {'sum': a * b}"]) == 16
-    with pytest.raises(RuntimeError, match=r"twice failed(?s:.*)NameError: name 'add'"):
-        in_fresh_process(twice, 4)
-
-
-def test_a_failure_is_shown():
-    """A function that fails is a RuntimeError with the traceback of its own process."""
-    with pytest.raises(RuntimeError, match=r"fail failed with exit status 1(?s:.*)KeyError: 'the word'"):
-        in_fresh_process(fail)
-
-
-def test_the_limit_ends_everything(tmp_path):
-    """Past the limit it is a TimeoutError with what was printed, and neither the process nor its child is left."""
-    with pytest.raises(TimeoutError, match=r"hang took more than 3 seconds(?s:.*)on my way"):
-        in_fresh_process(hang, str(tmp_path / "numbers"), timeout=3)
-    assert gone(tmp_path / "numbers")
-
-
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_an_interrupt_ends_everything(tmp_path, how):
-    """Interrupting the cell that waits, or killing its kernel, leaves neither the process nor its child."""
-    path = tmp_path / "numbers"
-    program = f"from test_process import *\nin_fresh_process(hang, {str(path)!r})"
-    waiting = subprocess.Popen([sys.executable, "-c", program], cwd=os.path.dirname(__file__), stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 30
-    while not path.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    waiting.send_signal(how)
-    assert (b"KeyboardInterrupt" in waiting.communicate(timeout=20)[1]) is (how == signal.SIGINT)
-    assert gone(path)
-
-
-def python(program, **variables):
-    """Return what `launch` takes for a Python program."""
-    return [sys.executable, "-c", program], variables
-
-
-FOR_EVER = "import time; print('still here', flush=True); time.sleep(600)"
-
-
-def test_outputs_are_kept_apart():
-    """Processes run side by side, each with its own variables, and what each prints comes back under its name."""
-    program = "import os, sys; print(os.environ['ROLE'], 'HOME' in os.environ); print('a remark', file=sys.stderr)"
-    commands = {role: python(program, ROLE=role, HOME=None) for role in "ab"}
-    assert launch(commands) == {"a": "a False\n", "b": "b False\n"}
-    assert launch({}) == {}
-
-
-def test_they_run_side_by_side():
-    """Two processes that wait for each other's word both end, which one after another they could not."""
-    with socket.create_server(("127.0.0.1", free_port())) as server:
-        port = server.getsockname()[1]
-    hear = f"import socket; print(socket.create_server(('127.0.0.1', {port})).accept()[0].recv(9))"
-    say = f"""
-import socket, time
-for attempt in range(500):
-    try:
-        socket.create_connection(("127.0.0.1", {port})).send(b"hello")
-        break
-    except ConnectionRefusedError:
-        time.sleep(0.02)
+@pytest.mark.skipif(not find_spec("mxnet"), reason="mxnet is not installed")
+def test_mxnet_arrays_and_semantics_travel():
+    """Arrays keep values and devices both ways, NumPy semantics are on if they are on here, a Timeline is whole."""
+    program = """
+from d2lhelpers import Timeline
+from d2lhelpers.process import in_fresh_process
+from mxnet import cpu, np, npx
+npx.set_np()
+xs = [np.ones((2, 2), ctx=cpu(i)) for i in range(2)]
+def double():
+    with Timeline() as timeline:
+        ys = [2 * x for x in xs]
+    return ys, np.array(3).shape, timeline
+ys, shape, timeline = in_fresh_process(double)
+print([y.ctx for y in ys], [float(y.sum()) for y in ys], shape, timeline.devices)
 """
-    assert launch({"server": python(hear), "worker": python(say)})["server"] == "b'hello'\n"
+    assert launch({"parent": python(program)})["parent"] == "[cpu(0), cpu(1)] [8.0, 8.0] () ['cpu(0)', 'cpu(1)']\n"
 
 
-def test_one_that_fails_is_named():
-    """The one that fails is named with its status and its own words, the others are ended and theirs are shown too."""
-    start = time.monotonic()
-    with pytest.raises(RuntimeError) as caught:
-        launch({"server": python(FOR_EVER), "worker 1": python("import time; time.sleep(1); 1 / 0")}, timeout=100)
-    words = str(caught.value)
-    assert words.startswith("worker 1 failed with exit status 1; the others were ended\n--- worker 1 printed:\nTrace")
-    assert words.index("ZeroDivisionError") < words.index("--- server printed:\nstill here")
-    assert time.monotonic() - start < 50
+def summed(how=None):
+    """Add up a number from each rank; on rank 1 call `how` before."""
+    import torch
+    import torch.distributed as dist
+
+    if how and dist.get_rank() == 1:
+        how()
+    x = torch.tensor([1, 2]) * (dist.get_rank() + 1)
+    dist.all_reduce(x)
+    return x, [os.environ[name] for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "OMP_NUM_THREADS")]
 
 
-@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGSEGV"])
-def test_a_signal_is_named(name):
-    """A process that a signal ended, as one killed from outside, is reported with the signal's name."""
-    program = f"import os, signal; os.kill(os.getpid(), signal.{name})"
-    with pytest.raises(RuntimeError, match=f"worker failed with signal {name}\n"):
-        launch({"worker": python(program)})
+@needs_torch
+def test_a_group_works_together(monkeypatch):
+    """Each rank knows its number, gets the sum of all, returns tensors, and has one thread by default."""
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    results = in_group(summed)
+    assert [x.tolist() for x, _ in results] == [[3, 6], [3, 6]]
+    assert [words for _, words in results] == [[rank, rank, "2", "127.0.0.1", "1"] for rank in "01"]
 
 
-def test_those_that_run_past_the_limit_are_named():
-    """Past the limit those still running are named, not those that ended, and the words of all are shown."""
-    with pytest.raises(TimeoutError, match=r"a and b took more than 2 seconds(?s:.*)still here(?s:.*)c printed:\ndone"):
-        launch({"a": python(FOR_EVER), "b": python(FOR_EVER), "c": python("print('done')")}, timeout=2)
-
-
-def test_an_unknown_command_starts_nothing(tmp_path):
-    """A command that is not there is named before any other is started."""
-    with pytest.raises(FileNotFoundError, match="worker cannot start: there is no command 'no-such-command' here"):
-        launch({"server": python(f"open({str(tmp_path / 'started')!r}, 'w')"), "worker": (["no-such-command"], {})})
-    assert not (tmp_path / "started").exists()
-
-
-def test_a_command_is_sought_where_its_own_path_says(tmp_path):
-    """A command that only the PATH among its variables leads to is found."""
-    (tmp_path / "my-tool").write_text("#!/bin/sh\necho found\n")
-    (tmp_path / "my-tool").chmod(0o755)
-    path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
-    assert launch({"tool": (["my-tool"], {"PATH": path})}) == {"tool": "found\n"}
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands orphans to a process that asks for them")
-def test_what_left_its_group_is_ended(tmp_path):
-    """A grandchild in a session of its own, whose parent has ended, is ended with the command."""
-    path = tmp_path / "numbers"
-    orphan = f"""
-import os, subprocess, sys
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
-open({str(path)!r}, "w").write(f"{{os.getpid()}} {{child.pid}}")
-"""
-    launch({"worker": python(orphan)})
-    assert gone(path)
-
-
-@pytest.mark.parametrize("timeout", [0, -1, float("nan"), None, "5"])
-def test_a_limit_that_is_none_starts_nothing(tmp_path, timeout):
-    """A time limit that would never come, or has passed, is refused by name before anything is started."""
-    with pytest.raises(ValueError, match=f"timeout={timeout!r}, but a number of seconds above zero"):
-        launch({"worker": python(f"open({str(tmp_path / 'started')!r}, 'w')")}, timeout)
-    assert not (tmp_path / "started").exists()
-
-
-@pytest.mark.parametrize("wrong", [("ls", {}), ([], {}), (None, {}), (["ls"], None), (["ls"], ["HOME"])], ids=str)
-def test_what_is_no_command_starts_nothing(tmp_path, wrong):
-    """A command that is text, empty or has no mapping of variables is refused by its name before any is started."""
-    with pytest.raises(TypeError, match=r"worker cannot start: it is .*, not a list of strings"):
-        launch({"server": python(f"open({str(tmp_path / 'started')!r}, 'w')"), "worker": wrong})
-    assert not (tmp_path / "started").exists()
-
-
-def leave():
-    """End the process before anything can be returned."""
-    import os
-
-    os._exit(0)
-
-
-def test_huge_and_odd_arguments_arrive():
-    """Arguments of several megabytes, NaN, and text with quotes, line ends and other scripts come back as they went."""
-    text = "'\"\\\n\0 пример 例 \ud800" + "x" * 5_000_000
-    same, odd = in_fresh_process(both, text, float("nan"))
-    assert same == text
-    assert odd != odd
-
-
-def both(a, b):
-    """Return what came."""
-    return a, b
-
-
-TYPED = {}
-exec("def without_source(): pass", TYPED)
-
-
-@pytest.mark.parametrize(("function", "arguments", "message"), [
-    (add, [{1}, 2], "the arguments of add are not what JSON can hold: .*set"),
-    (lambda: 1, [], "cannot be sent as source text"),
-    (print, ["a"], "cannot be sent as source text"),
-    (None, [], "None cannot be sent as source text"),
-    (TYPED["without_source"], [], "without_source, or what it needs, cannot be sent: could not get source code"),
-], ids=["a set", "a lambda", "built in", "None", "no source"])
-def test_what_cannot_be_sent_is_refused(function, arguments, message):
-    """A function without source text, and arguments that JSON cannot hold, are refused with what to give."""
-    with pytest.raises(TypeError, match=message):
-        in_fresh_process(function, *arguments)
-
-
-def test_a_process_that_leaves_is_named():
-    """A function that ends its own process returned nothing: a RuntimeError that says so, not a missing file."""
-    with pytest.raises(RuntimeError, match="leave ended its process itself"):
-        in_fresh_process(leave)
-    with pytest.raises(RuntimeError, match=r"give_a_set failed(?s:.*)not JSON serializable"):
-        in_fresh_process(give_a_set)
-
-
-def give_a_set():
-    """Return what JSON cannot hold."""
-    return {1}
-
-
-def test_a_free_port_can_be_taken():
-    """The port is one that can be listened on, and several calls in a row do not run out of them."""
-    for _ in range(20):
-        with socket.create_server(("127.0.0.1", free_port())):
-            pass
+@needs_torch
+@pytest.mark.parametrize(("how", "message"), [
+    (fail, r"rank 1 failed with exit status 1(?s:.*)KeyError: 'the word'"),
+    (lambda: os.kill(os.getpid(), signal.SIGKILL), "rank 1 failed with signal SIGKILL"),
+], ids=["raises", "is killed"])
+def test_a_rank_that_fails_is_named(how, message):
+    """The rank that fails first is named, not one that fails because it waits for it."""
+    with pytest.raises(RuntimeError, match=message):
+        in_group(summed, how)
