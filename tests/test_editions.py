@@ -1,164 +1,140 @@
-"""What is handed out: decks, walked slide by slide in a real browser, and the student edition."""
-import subprocess
-import sys
+import builtins
+import importlib.util
+import symtable
+from pathlib import Path
 
 import nbformat
 import pytest
-from test_lessons import LESSONS as PATHS
-from test_lessons import ROOT
 
-LESSONS = [path.relative_to(ROOT / "notebooks").with_suffix("") for path in PATHS]
-SIZES = {"720p": (1280, 720), "1080p": (1920, 1080)}
-HIGHEST, WIDEST = 720, 1280  # what a slide may hold; the browser scales it to the screen
+spec = importlib.util.spec_from_file_location("make", Path(__file__).parents[1] / "editions" / "make.py")
+make = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(make)
 
-# Shows the fragments of the slide, and returns what a person would find wrong with it.
-FAULTS = """
-([highest, widest]) => {
-    const slide = Reveal.getCurrentSlide(), scale = Reveal.getScale(), faults = [];
-    slide.querySelectorAll(".fragment").forEach(each => each.classList.add("visible"));
-    const box = slide.getBoundingClientRect();
-    const low = Math.max(0, ...[...slide.querySelectorAll(".jp-Cell")].map(
-        cell => cell.getBoundingClientRect().bottom - box.top)) / scale;
-    if (low > highest) faults.push(`${Math.round(low)} pixels high`);
-    if (low < 20) faults.push("empty");
-    for (const each of slide.querySelectorAll("pre, table, img, svg")) {
-        if (each.scrollWidth > each.clientWidth + 2 && each.clientWidth > 0) faults.push(`cut off: ${each.innerText}`);
-        const right = (each.getBoundingClientRect().right - box.left) / scale;
-        if (right > widest) faults.push(`${Math.round(right)} pixels wide`);
-    }
-    for (const image of slide.querySelectorAll("img"))
-        if (!image.complete || image.naturalWidth == 0) faults.push(`no picture: ${image.alt}`);
-    if (slide.querySelector("[data-mime-type='application/vnd.jupyter.error'], [data-mime-type$='stderr']"))
-        faults.push("an error");
-    return faults;
-}
-"""
+# What a person would find wrong with the slide that is shown, on a screen of 1280 x 720.
+FAULTS = """() => {
+    const slide = Reveal.getCurrentSlide(), scale = Reveal.getScale(), at = each => each.getBoundingClientRect();
+    const all = selector => [...slide.querySelectorAll(selector)], wide = all("pre, table, img, svg");
+    const low = Math.max(0, ...all(".jp-Cell").map(cell => at(cell).bottom - at(slide).top)) / scale;
+    return [
+        low > 720 && "too high", low < 20 && "empty",
+        ...wide.map(each => (at(each).right - at(slide).left) / scale > 1280 && `too wide: ${each.innerText}`),
+        ...wide.map(each => each.clientWidth && each.scrollWidth > each.clientWidth + 2 && `cut: ${each.innerText}`),
+        ...all("img").map(image => (!image.complete || !image.naturalWidth) && `no picture: ${image.alt}`),
+        ...all("[data-mime-type$='error'], [data-mime-type$='stderr']").map(each => `an error: ${each.innerText}`),
+    ].filter(Boolean); }"""
+
+
+def cells(path, *without):
+    """Return the cells of a notebook that have none of these tags."""
+    return [cell for cell in nbformat.read(path, 4).cells if not {*without} & {*cell.metadata.get("tags", [])}]
+
+
+def test_the_student_edition(tmp_path):
+    """Solutions, remarks for instructors and outputs are gone, and all other cells are there as they were."""
+    make.make(make.student, tmp_path)
+    for lesson in make.lessons():
+        kept, found = cells(make.LESSONS / lesson, "solution", "instructor"), cells(tmp_path / lesson)
+        assert [(cell.id, cell.source) for cell in found] == [(cell.id, cell.source) for cell in kept]
+        assert not any("For instructors" in cell.source or cell.get("outputs") for cell in found)
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """Make a small folder of lessons the one that editions are made of."""
+    monkeypatch.setattr(make, "LESSONS", tmp_path / "notebooks")
+    book = nbformat.v4.new_notebook(cells=[
+        nbformat.v4.new_markdown_cell(text, metadata={"tags": [tag], "slideshow": {"slide_type": "slide"}})
+        for text, tag in (("A title", "setup"), ("Only for the speaker", "instructor"), ("42", "solution"))])
+    for name in ("01-a.ipynb", "pytorch/01-b.ipynb", "img/a.svg", "pytorch/checks/rules.py", ".ipynb_checkpoints/a.py"):
+        (path := tmp_path / "notebooks" / name).parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(book, path)
+    return tmp_path
+
+
+def test_an_edition_holds_what_was_made_and_no_more(small):
+    """Figures and checks travel with the lessons; a lesson that was renamed does not stay under its old name."""
+    build = small / "build" / "student"
+    for lesson in ("01-a.ipynb", "02-a.ipynb"):
+        make.make(make.student, build)
+        found = {path.relative_to(build).as_posix() for path in small.glob("build/**/*") if path.is_file()}
+        assert found == {lesson, "pytorch/01-b.ipynb", "img/a.svg", "pytorch/checks/rules.py", make.MARK}
+        (small / "notebooks" / lesson).rename(small / "notebooks" / "02-a.ipynb")
+
+
+@pytest.mark.parametrize("place", ["notebooks", "notebooks/img/a.svg", "."])
+def test_nothing_else_is_replaced(small, place):
+    """A folder or file that this command did not make stays as it is."""
+    before = sorted(small.rglob("*"))
+    with pytest.raises(SystemExit, match="was not made by this command"):
+        make.make(make.student, (small / place).resolve())
+    assert sorted(small.rglob("*")) == before
+
+
+@pytest.mark.parametrize("lesson", make.lessons(), ids=str)
+def test_nothing_needs_a_solution(lesson):
+    """No cell uses a name that only a solution gives: the student edition runs to its end."""
+    given, lacking = {*dir(builtins)}, {}
+    for cell in cells(make.LESSONS / lesson, "solution"):
+        if cell.cell_type == "code":
+            source = "\n".join(line for line in cell.source.splitlines() if not line.startswith(("%", "!")))
+            tables = [symtable.symtable(source, cell.id, "exec")]
+            for table in tables:
+                tables += table.get_children()
+            symbols = [symbol for table in tables for symbol in table.get_symbols() if symbol.is_global()]
+            given |= {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
+            lacking[cell.id] = {symbol.get_name() for symbol in symbols}
+    assert {cell: names - given for cell, names in lacking.items() if names - given} == {}
 
 
 @pytest.fixture(scope="module")
 def decks(tmp_path_factory):
     """Make the decks as `make slides` does, and return their folder."""
-    folder = tmp_path_factory.mktemp("decks")
-    subprocess.run([sys.executable, "editions/make.py", "slides", folder], cwd=ROOT, check=True, timeout=200)
+    make.make(make.slides, folder := tmp_path_factory.mktemp("decks"))
     return folder
 
 
-def walk(page):
-    """Go through all slides; return what is wrong with each that has a fault, and how many slides there are."""
-    page.wait_for_function("window.Reveal && Reveal.isReady()")
-    count, found = page.evaluate("Reveal.getTotalSlides()"), {}
-    for number in range(1, count + 1):
-        faults = page.evaluate(FAULTS, [HIGHEST, WIDEST])
-        if faults:
-            title = page.evaluate("Reveal.getCurrentSlide().innerText.slice(0, 40)")
-            found[f"slide {number}, {title!r}"] = faults
-        page.evaluate("Reveal.next()")
-    return found, count
-
-
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("lesson", LESSONS, ids=str)
-def test_every_slide_fits(browser, decks, lesson, size):
-    """No slide overflows, is empty, misses a picture or shows an error, and the deck asks the network for nothing."""
-    width, height = SIZES[size]
-    page = browser.new_page(viewport={"width": width, "height": height})
-    asked = []
+def walk(browser, deck):
+    """Go through the slides of a deck and return what is wrong with each, and what was asked of the network."""
+    page, slides, asked = browser.new_page(viewport={"width": 1280, "height": 720}), {}, []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto((decks / lesson.with_suffix(".html")).as_uri())
-    found, count = walk(page)
-    page.close()
-    assert not found, found
-    assert count > 5
-    assert not [url for url in asked if not url.startswith(("file:", "data:", "blob:"))]
-
-
-def test_a_deck_has_notes_and_no_solutions(decks):
-    """Speaker notes are in the deck, not on its slides; solutions are not in it; links lead to other decks."""
-    for lesson in LESSONS:
-        page = (decks / lesson.with_suffix(".html")).read_text()
-        notebook = nbformat.read(ROOT / "notebooks" / lesson.with_suffix(".ipynb"), as_version=4)
-        for cell in notebook.cells:
-            shown = f'id="cell-id={cell.id}"' in page
-            assert shown is (cell.metadata.slideshow.slide_type != "skip"), (lesson, cell.id)
-            assert not (shown and "solution" in cell.metadata.get("tags", [])), (lesson, cell.id)
-        assert page.count('<aside class="notes">') == sum(
-            cell.metadata.slideshow.slide_type == "notes" for cell in notebook.cells) > 0
-        assert ".ipynb\"" not in page
-
-
-def test_the_speaker_view_opens(browser, decks):
-    """The key S opens the speaker's window with the notes of the slide, with no network."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto((decks / LESSONS[0].with_suffix(".html")).as_uri())
+    page.goto(deck.as_uri())
     page.wait_for_function("window.Reveal && Reveal.isReady()")
-    notes = page.evaluate("document.querySelector('aside.notes').innerText.trim().slice(0, 40)")
-    page.evaluate("Reveal.slide(...Object.values(Reveal.getIndices(document.querySelector('aside.notes').parentElement)))")
-    with context.expect_page() as opened:
-        page.keyboard.press("s")
-    opened.value.wait_for_selector(f"text={notes[:20]}", timeout=20_000)
-    context.close()
-
-
-@pytest.mark.parametrize("fault", ["tall", "wide", "empty", "no picture", "an error"])
-def test_a_poor_slide_is_caught(browser, tmp_path, decks, fault):
-    """Each fault that the walk looks for is found where it was put in."""
-    poor = {
-        "tall": "<div class='jp-Cell' style='height: 730px'>x</div>",
-        "wide": "<div class='jp-Cell' style='height: 99px'><table style='width: 1500px'><tr><td>x</table></div>",
-        "empty": "<div class='jp-Cell'></div>",
-        "no picture": "<div class='jp-Cell' style='height: 99px'><img src='none.png' alt='none'></div>",
-        "an error": "<div class='jp-Cell' style='height: 99px'>"
-                    "<pre data-mime-type='application/vnd.jupyter.error'>x</pre></div>",
-    }[fault]
-    (decks / "poor.html").write_text(
-        "<link rel='stylesheet' href='reveal.js/dist/reveal.css'><div class='reveal'><div class='slides'><section>"
-        f"{poor}</section></div></div><script src='reveal.js/dist/reveal.js'></script>"
-        "<script>Reveal.initialize({width: 1280, height: 720, center: false})</script>")
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
-    page.goto((decks / "poor.html").as_uri())
-    page.wait_for_load_state()
-    found, count = walk(page)
+    for number in range(page.evaluate("Reveal.getTotalSlides()")):
+        slides[number, page.evaluate("Reveal.getCurrentSlide().innerText.slice(0, 40)")] = page.evaluate(FAULTS)
+        page.evaluate("Reveal.next()")
     page.close()
-    assert count == 1
-    [[words]] = found.values()
-    assert {"tall": "pixels high", "wide": "pixels wide"}.get(fault, fault) in words
+    return slides | {"asked": [url for url in asked if url.startswith("http")]}
 
 
-def test_the_student_edition_has_no_solutions(tmp_path):
-    """Without solutions and outputs, all else is there: exercises, checks, figures and scripts."""
-    subprocess.run([sys.executable, "editions/make.py", "student", tmp_path], cwd=ROOT, check=True, timeout=100)
-    for lesson in LESSONS:
-        whole = nbformat.read(ROOT / "notebooks" / lesson.with_suffix(".ipynb"), as_version=4).cells
-        cells = nbformat.read(tmp_path / lesson.with_suffix(".ipynb"), as_version=4).cells
-        assert [c.id for c in cells] == [c.id for c in whole if "solution" not in c.metadata.get("tags", [])]
-        assert not any(cell.get("outputs") or cell.get("execution_count") for cell in cells)
-        assert any("exercise" in cell.metadata.get("tags", []) for cell in cells)
-    assert {path.name for path in (tmp_path / "img").iterdir()} == {p.name for p in (ROOT / "notebooks/img").iterdir()}
-    assert all((tmp_path / folder / "rise.css").is_file() for folder in {lesson.parent for lesson in LESSONS})
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", make.lessons(), ids=str)
+def test_every_slide_fits(browser, decks, lesson):
+    """No slide overflows, is empty, misses a picture or shows an error, and the deck asks the network for nothing."""
+    slides = walk(browser, decks / lesson.with_suffix(".html"))
+    assert len(slides) > 5
+    assert not {slide: faults for slide, faults in slides.items() if faults}
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=str)
-def test_nothing_needs_a_solution(lesson):
-    """No cell outside the solutions uses a name that only a solution gives: the student edition runs to its end."""
-    import builtins
-    import symtable
+@pytest.mark.slow
+def test_a_poor_slide_is_caught(browser, small):
+    """The walk finds a slide that is too high and too wide, lacks a picture and shows an error."""
+    html = "<table style='width: 1500px; height: 800px'><td><img src='none.png' alt='none'></table>"
+    error = nbformat.v4.new_output("error", ename="", evalue="", traceback=["ZeroDivisionError"])
+    poor = [nbformat.v4.new_markdown_cell(html), nbformat.v4.new_code_cell("1 / 0", outputs=[error])]
+    nbformat.write(nbformat.v4.new_notebook(cells=poor), make.LESSONS / "poor.ipynb")
+    make.make(make.slides, small / "decks")
+    faults = str(walk(browser, small / "decks" / "poor.html"))
+    assert all(word in faults for word in ("too high", "too wide", "no picture: none", "ZeroDivisionError"))
 
-    cells = [cell for cell in nbformat.read(ROOT / "notebooks" / lesson.with_suffix(".ipynb"), as_version=4).cells
-             if cell.cell_type == "code"]
-    given, lacking = set(dir(builtins)), {}
-    for cell in cells:
-        if "solution" in cell.metadata.get("tags", []):
-            continue
-        source = "\n".join(line for line in cell.source.splitlines() if not line.startswith(("%", "!")))
-        top = symtable.symtable(source, cell.id, "exec")
-        tables, names = [top], set()
-        while tables:
-            table = tables.pop()
-            tables += table.get_children()
-            names |= {s.get_name() for s in table.get_symbols() if s.is_global() or (table is top)}
-        given |= {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()}
-        if names - given:
-            lacking[cell.id] = names - given
-    later = {name for names in lacking.values() for name in names} - given
-    assert not later, lacking
+
+@pytest.mark.slow
+def test_remarks_are_the_speakers(browser, small):
+    """Remarks for instructors are on no slide, but in the window that the key S opens; solutions are in no deck."""
+    make.make(make.slides, small / "decks")
+    page = browser.new_context().new_page()
+    page.goto((small / "decks" / "01-a.html").as_uri())
+    page.wait_for_selector("text=A title")
+    assert page.inner_text(".slides").strip() == "A title"
+    with page.context.expect_page() as opened:
+        page.keyboard.press("s")
+    opened.value.wait_for_selector("text=Only for the speaker", timeout=30_000)
