@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["load_arrays"]
-
 MIRRORS = [
     "https://github.com/zalandoresearch/fashion-mnist/raw/master/data/fashion/",
     "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
@@ -25,45 +23,26 @@ TIMEOUT = (5, 20)  # seconds to connect to a mirror, and to wait for the next pi
 
 
 def load_arrays(dataset=None, resize=None):
-    """Load a data set of small grey images in ten classes as NumPy arrays.
+    """Load a data set of small grey images in ten classes: (train_images, train_labels), (test_images, test_labels).
 
-    Parameters
-    ----------
-    dataset : {"digits", "fashion_mnist"}, optional
-        "digits": 1,437 training and 360 test images of 8 x 8 pixels, always split the same way; no network needed.
-        "fashion_mnist": 60,000 and 10,000 images of 28 x 28 pixels, downloaded on first use (30 MB).
-        The default is the environment variable D2LHELPERS_DATASET, or "digits".
-    resize : int, optional
-        Height and width in pixels to which every image is scaled (bilinear).
+    `dataset` "digits" has 1,437 and 360 images of 8 x 8 pixels, always split the same way; it needs no network.
+    "fashion_mnist" has 60,000 and 10,000 images of 28 x 28 pixels, downloaded on first use (30 MB), verified and
+    cached. The environment variable D2LHELPERS_DATASET sets the default, D2LHELPERS_DATA_DIR another folder than the
+    user's cache: files that lie there are used as they are. `resize` scales the images to so many pixels (bilinear).
 
-    Returns
-    -------
-    (train_images, train_labels), (test_images, test_labels)
-        Images: float32 from 0 to 1, shape (n, 1, height, width). Labels: int32 from 0 to 9, shape (n,).
+    Images are float32 from 0 to 1, shaped (n, 1, height, width), labels int32 from 0 to 9, shaped (n,).
 
-    Raises
-    ------
-    ValueError
-        For an unknown data set, a wrong `resize`, or a file that is damaged or not Fashion-MNIST's.
-    ConnectionError, OSError
-        If no mirror delivered a file (the message says what each one did), or if it cannot be kept.
+    ValueError for an unknown data set, a wrong `resize`, or a file that is damaged or not Fashion-MNIST's;
+    ConnectionError if no mirror delivered a file, OSError if it cannot be kept.
 
-    Notes
-    -----
-    Fashion-MNIST is kept in the user's cache and verified by MD5. The environment variable D2LHELPERS_DATA_DIR names
-    another folder; files that lie there are used as they are, and those that it lacks are downloaded.
+    Lesson: 05-multi-gpu-from-scratch. Sources: the optical digits of the UCI repository, through scikit-learn;
+    Fashion-MNIST, Xiao, Rasul and Vollgraf 2017, arXiv:1708.07747.
 
-    Introduced in lesson 05, `notebooks/05-multi-gpu-from-scratch.ipynb`. Sources: the optical digits of the UCI
-    repository, through scikit-learn; Fashion-MNIST, Xiao, Rasul and Vollgraf 2017, arXiv:1708.07747.
-
-    Examples
-    --------
     >>> (train_images, train_labels), (test_images, test_labels) = load_arrays("digits")
     >>> train_images.shape, train_images.dtype, test_labels.shape, test_labels.dtype
     ((1437, 1, 8, 8), dtype('float32'), (360,), dtype('int32'))
-
     """
-    if resize is not None and (not isinstance(resize, (int, np.integer)) or isinstance(resize, bool) or resize < 1):
+    if resize is not None and (not isinstance(resize, int) or resize < 1):
         raise ValueError(f"resize must be a whole number of pixels, at least 1, but it is {resize!r}")
     dataset = dataset or os.environ.get("D2LHELPERS_DATASET") or "digits"
     if dataset == "digits":
