@@ -16,8 +16,6 @@ ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux: what the command leaves b
 
 def run(command):
     """Run `command` until it ends or the pipe closes, end whatever it has left behind, and return its exit status."""
-    import psutil
-
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1, 0, 0, 0)
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
@@ -39,6 +37,7 @@ def kill_when_closed(process):
 
 if __name__ == "__main__":
     sys.path.append(sys.argv[1])  # psutil's folder
+    import psutil
     status = run(sys.argv[2:])
     if status < 0:  # a signal ended the command: the guard ends by the same one
         if -status != signal.SIGKILL:

@@ -130,12 +130,10 @@ def test_a_function_takes_along_what_it_uses(capsys, monkeypatch):
     """A function within another gives its result and its words with all it uses; variables are set and removed."""
     monkeypatch.setenv("OTHER", "inherited")
     base = 40
-
     def add(number):
         print("""working
 at column 0""")
         return base + number, [os.environ.get(name) for name in ("ENGINE", "HOME", "OTHER")]
-
     assert in_fresh_process(lambda: add(2), ENGINE="naive", HOME=None) == (42, ["naive", None, "inherited"])
     assert capsys.readouterr().out == "working\nat column 0\n"
 
@@ -166,8 +164,7 @@ def test_what_cannot_be_sent_is_refused():
 def test_mxnet_arrays_and_semantics_travel():
     """Arrays keep values and devices both ways, NumPy semantics are on if they are on here, a Timeline is whole."""
     program = """
-from d2lhelpers import Timeline
-from d2lhelpers.process import in_fresh_process
+from d2lhelpers import Timeline, process
 from mxnet import cpu, np, npx
 npx.set_np()
 xs = [np.ones((2, 2), ctx=cpu(i)) for i in range(2)]
@@ -175,7 +172,7 @@ def double():
     with Timeline() as timeline:
         ys = [2 * x for x in xs]
     return ys, np.array(3).shape, timeline
-ys, shape, timeline = in_fresh_process(double)
+ys, shape, timeline = process.in_fresh_process(double)
 print([y.ctx for y in ys], [float(y.sum()) for y in ys], shape, timeline.devices)
 """
     assert launch({"parent": python(program)})["parent"] == "[cpu(0), cpu(1)] [8.0, 8.0] () ['cpu(0)', 'cpu(1)']\n"
