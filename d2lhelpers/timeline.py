@@ -1,4 +1,5 @@
 """Timeline: which operator ran when on which device, from the framework's own profiler."""
+import functools
 import itertools
 import json
 import os
@@ -7,12 +8,13 @@ import tempfile
 import time
 from typing import NamedTuple
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart; grey is for all operators that come after these.
-COLOURS = "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"
-GREY, PYTHON = "#999999", "#4d4d4d"
-# What the engine does for itself, freeing, waiting and seeding: not the reader's.
-HOUSEKEEPING = {"DeleteVariable", "DeleteOperator", "WaitForVar", "ResourceRandomSetSeed",
-                "ResourceParallelRandomSetSeed"}
+from . import plots, timeline_plot
+
+BLOCK = "Timeline begins", "Timeline ends"  # markers of the block in the record, on the profiler's own clock
+HOUSEKEEPING = re.compile("Delete|WaitForVar|Resource.*SetSeed")  # the engine's own work, not the reader's
+# Functions of MXNet's C library: those by which Python hands over work, those in which it waits for results.
+CALLS = re.compile("MX(ImperativeInvokeEx|InvokeCachedOpEx|AutogradBackward|Executor(For|Back)ward|KVStorePu)")
+WAITS = re.compile("MXNDArray(WaitAll|WaitToRead|WaitToWrite|SyncCopyToCPU)")
 
 
 class Operator(NamedTuple):
@@ -27,144 +29,125 @@ class Operator(NamedTuple):
 class Timeline:
     """Record what runs inside a `with` block: every operator with its device, start and end.
 
-    The queue is drained before the block begins and after it ends, so that the record is whole and nobody else's.
-    Usable as often as you like in one kernel, but not one inside another (RuntimeError). An exception inside the
-    block, or an operator's late one, passes through; the recording is then stopped and left empty.
+    The queue is drained before the block begins and after it ends. One Timeline inside another is a RuntimeError. An
+    exception in the block, or an operator's late one, passes through, and the Timeline is then empty. It can be
+    pickled, so a function that runs in another process can return it. All times are seconds since the block began:
 
-    Attributes
-    ----------
-    operators : list of Operator
-        In order of their start.
-    devices : list of str
-        The devices that ran anything, such as "cpu(0)".
-    returned : float
-        Seconds after which Python had come to the end of the block, whatever was still queued.
-    end : float
-        Seconds after which the last operator, and Python, had ended.
+    - `operators`: the list of Operators, in order of their start;
+    - `returned`: when Python reached the end of the block; `end`: when everything had ended;
+    - `waits`: the list of (start, end) in which Python waited for results;
+    - `calls`: how often Python handed work over, be it an operator, a compiled graph or a backward pass;
+    - `memory`: with `Timeline(memory=True)` the list of (seconds, bytes) in use, as the difference to before the block.
 
-    MXNet 1.9.1 keeps one record a core and two more: recording CPU devices with larger numbers stops the process.
+    MXNet's profiler ends the whole process if another thread uses MXNet while Timelines open and close, or if there
+    are more CPU devices than cores plus two.
 
     Lesson: 00-start-here. Source of the record: `mxnet.profiler`.
 
     >>> import mxnet as mx
     >>> with Timeline() as timeline:
     ...     y = mx.nd.ones((100, 100)) + 1
-    >>> timeline.devices
-    ['cpu(0)']
-    >>> [operator.name for operator in timeline.operators]
-    ['ones', 'plus_scalar']
+    >>> [operator.name for operator in timeline.operators], timeline.devices, timeline.calls
+    (['ones', 'plus_scalar'], ['cpu(0)'], 2)
     """
 
     _recording = False
 
-    def __init__(self):
-        self.operators, self.returned, self.end = [], 0.0, 0.0
+    def __init__(self, memory=False):
+        self._with_memory = memory
+        self._keep()
+
+    def _keep(self, operators=(), returned=0.0, calls=0, waits=(), memory=()):
+        self.operators = sorted(operators, key=lambda operator: operator.start)
+        self.returned, self.calls, self.waits, self.memory = returned, calls, list(waits), list(memory)
+        self.end = max([returned, *(operator.end for operator in operators)])
 
     def __enter__(self):
         if Timeline._recording:
             raise RuntimeError("a Timeline is recording already: end its block before you begin another")
-        self.operators, self.returned, self.end = [], 0.0, 0.0
+        self._keep()
         self._begin()
         Timeline._recording = True
         return self
 
     def __exit__(self, kind, error, traceback):
         try:
-            operators, returned = self._finish()
+            record = self._finish()
         finally:
             Timeline._recording = False
         if kind is None:
-            self.operators = sorted(operators, key=lambda operator: operator.start)
-            self.returned = returned
-            self.end = max([returned, *(operator.end for operator in operators)])
+            self._keep(*record)
 
     def _begin(self):
-        """Drain the queue and start the framework's profiler."""
+        """Drain the queue and start the profiler."""
         import mxnet as mx
 
-        self._folder = tempfile.TemporaryDirectory()
-        self._file = os.path.join(self._folder.name, "profile.json")
-        try:
-            mx.nd.waitall()
-            mx.profiler.set_config(filename=self._file, profile_imperative=True, profile_symbolic=True,
-                                   continuous_dump=False)
-            mx.profiler.set_state("run")
-        except BaseException:
-            self._folder.cleanup()
-            raise
-        self._start = time.time()
+        mx.nd.waitall()
+        mx.profiler.set_config(profile_memory=self._with_memory, continuous_dump=False)
+        mx.profiler.set_state("run")
+        _marker(BLOCK[0]).mark()
 
     def _finish(self):
-        """Drain the queue, stop the profiler, whatever comes; return the operators in its record, and when Python came.
-
-        Both by the same clock, the profiler's: a busy machine may stop this process between the reading of two.
-        """
-        returned = time.time() - self._start
+        """Drain the queue, stop the profiler in any case, and return what it recorded, as `_keep` takes it."""
         import mxnet as mx
 
+        _marker(BLOCK[1]).mark()
         try:
             mx.nd.waitall()
         finally:
             mx.profiler.set_state("stop")
-            mx.profiler.dump(finished=False)  # finished=True would end profiling for the whole process
-            with open(self._file, encoding="utf-8") as file:
-                record = file.read()
-            self._folder.cleanup()
-        return _operators(record, self._start), returned
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "profile.json")
+                mx.profiler.set_config(filename=path, continuous_dump=False)
+                mx.profiler.dump(finished=False)  # finished=True would end profiling for the whole process
+                with open(path, encoding="utf-8") as file:
+                    text = re.sub(r"\[\s*,", "[", file.read(), count=1)  # later records begin with a comma
+            events = json.loads(text)["traceEvents"]
+            _processes.update({event["pid"]: event["args"]["name"] for event in events if event["ph"] == "M"})
+        return _read(events)
 
     @classmethod
     def best(cls, work, key, enough=float("inf"), of=10):
         """Record `work()` up to `of` times, and return the record whose `key(timeline)` is the largest.
 
-        The first one with `enough` ends it. For what a machine *can* do, such as working on two devices at once:
-        another program that holds a core may prevent that, none can bring it about, so one record that shows it
-        proves it. A quarter of a second lies between two records. ValueError for less than one.
-
-        Lesson: 00-start-here.
-
-        >>> import mxnet as mx
-        >>> timeline = Timeline.best(lambda: mx.nd.ones((2, 2)), lambda record: len(record.operators), enough=1)
-        >>> [operator.name for operator in timeline.operators]
-        ['ones']
+        It stops at the first that reaches `enough`. This is for what a machine *can* do, such as working on two
+        devices at once: another program may prevent that, but cannot bring it about, so one record proves it.
         """
-        if of < 1:
-            raise ValueError(f"Timeline.best: the best of {of} records is none; give of=1 or more")
-        best = most = None
+        best = None
         for number in range(of):
-            if number:
-                time.sleep(0.25)
-            with cls() as timeline:
+            time.sleep(0.25 if number else 0)  # the other program may be done by then
+            with cls() as record:
                 work()
-            found = key(timeline)
-            if best is None or found > most:
-                best, most = timeline, found
-            if most >= enough:
+            best = record if best is None else max(best, record, key=key)
+            if key(best) >= enough:
                 break
         return best
 
     @property
     def devices(self):
-        """The names of the devices that ran anything, 2 before 10."""
+        """The names of the devices that ran anything, such as "cpu(0)"; 2 comes before 10."""
         return sorted({operator.device for operator in self.operators},
                       key=lambda name: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)])
 
     def _busy(self, device):
-        """Return the stretches in which `device` ran anything, as disjoint (start, end) in order."""
-        spans = [(o.start, o.end) for o in self.operators if o.device == str(device)]
+        """Return the spans in which `device` ran anything, as disjoint (start, end) in order."""
+        spans, last = [], 0.0
+        for operator in self.operators:
+            if operator.device == str(device):
+                spans.append((max(operator.start, last), max(operator.end, last)))
+                last = spans[-1][1]
         if not spans:
-            shown = ", ".join(self.devices) or "none at all"
-            raise ValueError(f"the Timeline shows no operator on {device}; it shows {shown}")
-        merged = [spans[0]]
-        for start, end in spans[1:]:
-            if start <= merged[-1][1]:
-                merged[-1] = merged[-1][0], max(end, merged[-1][1])
-            else:
-                merged.append((start, end))
-        return merged
+            raise ValueError(f"the Timeline shows no operator on {device}; it shows {self.devices}")
+        return spans
 
     def busy(self, device):
         """Return for how many seconds `device` (a device, or its name) ran anything; ValueError if it never did."""
         return sum(end - start for start, end in self._busy(device))
+
+    @property
+    def utilization(self):
+        """For each device the share of the time from 0 to `end` during which it ran anything, from 0 to 1."""
+        return {device: round(self.busy(device) / self.end, 3) for device in self.devices}
 
     def overlap(self, a, b):
         """Return the share of the less busy device's time during which both were busy: 0 in turns, 1 side by side.
@@ -176,73 +159,77 @@ class Timeline:
         return both / (min(self.busy(a), self.busy(b)) or 1.0)
 
     def plot(self, ax=None, label=None):
-        """Draw one row a device, one block an operator, and above them Python working through the block's lines.
+        """Draw one row per device, one block per operator, and above them Python, hatched where it waits.
 
-        `label` takes an Operator and returns what the legend calls it: by default its name. Operators of one label
-        share a colour; the labels beyond the six that take longest share grey.
+        A block has its device's colour, in a shade per operator; communication is green. The name is written where
+        it fits. `label` takes an Operator and returns another name for it, so that a lesson can group operators.
         """
-        import matplotlib.pyplot as plt
+        timeline_plot.draw(self, ax, label)
 
-        rows = ["Python", *self.devices]
-        own = ax is None
-        if own:
-            _, ax = plt.subplots(figsize=(10, 1.6 + 0.5 * len(rows)), layout="constrained")
-        scale, unit = (1e3, "milliseconds") if self.end < 2 else (1, "seconds")
-        ax.broken_barh([(0, self.returned * scale)], (-0.25, 0.5), color=PYTHON)
-        groups = {}
-        for operator in self.operators:
-            groups.setdefault(label(operator) if label else operator.name, []).append(operator)
-        ranked = sorted(groups.items(), key=lambda group: -sum(o.end - o.start for o in group[1]))
-        shown, rest = ranked[:len(COLOURS)], ranked[len(COLOURS):]
-        if rest:
-            shown.append((f"{len(rest)} others", [operator for _, group in rest for operator in group]))
-        for (name, group), colour in zip(shown, (*COLOURS, GREY), strict=False):
-            for row, device in enumerate(rows):
-                spans = [(o.start * scale, (o.end - o.start) * scale) for o in group if o.device == device]
-                ax.broken_barh(spans, (row - 0.35, 0.7), facecolor=colour, edgecolor="white", linewidth=0.3)
-            ax.plot([], [], color=colour, linewidth=8, label=name.lstrip("_"))  # with it, matplotlib leaves it out
-        ax.set_yticks(range(len(rows)), rows)
-        ax.invert_yaxis()
-        ax.set_xlim(0, (self.end or 1) * scale)
-        ax.set_xlabel(f"{unit} since the block began", fontsize=13)
-        ax.tick_params(labelsize=13)
-        ax.spines[["top", "right"]].set_visible(False)
-        if shown:
-            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False, fontsize=13)
-        if own:
-            plt.show()
+    def plot_memory(self, ax=None, label=None):
+        """Draw the memory in use since the block began; `label` names the curve among others on the same `ax`."""
+        if not self.memory:
+            raise ValueError("this Timeline recorded no memory; with MXNet, make it with Timeline(memory=True)")
+        points = [(seconds * 1e3, size / 1e6) for seconds, size in self.memory]
+        plots.curves({label or "": points}, "milliseconds since the block began", "megabytes more", ax)
 
     def save(self, path):
         """Write the record to `path` as a Chrome trace, which Perfetto (ui.perfetto.dev) opens."""
-        rows = {"Python": 0} | {device: row for row, device in enumerate(self.devices, 1)}
-        spans = [Operator("the block's lines", "Python", 0.0, self.returned), *self.operators]
-        events = [{"ph": "M", "name": "thread_name", "pid": 1, "tid": row, "args": {"name": device}}
-                  for device, row in rows.items()]
-        events += [{"ph": "X", "name": span.name, "pid": 1, "tid": rows[span.device],
-                    "ts": span.start * 1e6, "dur": (span.end - span.start) * 1e6} for span in spans]
+        rows, block = ["Python", *self.devices], Operator("the block's lines", "Python", 0.0, self.returned)
+        events = [{"ph": "M", "name": "thread_name", "pid": 1, "tid": row, "args": {"name": name}}
+                  for row, name in enumerate(rows)]
+        events += [{"ph": "X", "name": span.name, "pid": 1, "tid": rows.index(span.device),
+                    "ts": span.start * 1e6, "dur": (span.end - span.start) * 1e6} for span in [block, *self.operators]]
         with open(path, "w", encoding="utf-8") as file:
             json.dump({"traceEvents": events}, file)
 
 
-_process_names = {}  # the profiler names its processes (one a device) in its first record only: kept for the later ones
+_processes = {}  # the profiler names its processes, one per device, in its first record only
+_levels = {}  # the profiler's counters of memory go on from one record to the next: their last values
 
 
-def _operators(record, start):
-    """Return the operators in one record of `mxnet.profiler`, in seconds since `start` (seconds since the epoch)."""
-    events = json.loads(re.sub(r"\[\s*,", "[", record, count=1))["traceEvents"]  # later records begin with a comma
-    _process_names.update({e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M"})
-    found, begun = [], {}
+@functools.cache  # MXNet never frees what belongs to a marker
+def _marker(name):
+    import mxnet as mx
+
+    return mx.profiler.Marker(mx.profiler.Domain("Timeline"), name)
+
+
+def _read(events):
+    """Return operators, Python's end, calls, waits and memory from the events of one record of `mxnet.profiler`."""
+    begin, end = (next(event for event in events if event["name"] == name and event["ph"] == "n") for name in BLOCK)
+    # Page-locked memory has a process of its own in the record, but a device handles it, in its own thread. (With
+    # NaiveEngine all devices share Python's.)
+    threads = {event["tid"]: _device(event["pid"]) for event in events
+               if event["ph"] == "E" and _device(event["pid"]) and event["tid"] != begin["tid"]}
+    operators, calls, waits, begun = [], 0, [], {}
     for event in events:
-        key = event["pid"], event.get("tid"), event["name"]
-        if event["ph"] == "B":
-            begun[key] = event["ts"]
-        elif event["ph"] == "E" and event["name"] not in HOUSEKEEPING:
-            name = re.sub(r"^_(npi|npx|np)?_?", "", event["name"])
-            found.append(Operator(name, _device(event["pid"]), begun.pop(key) / 1e6 - start, event["ts"] / 1e6 - start))
-    return found
+        name, kind, seconds = event["name"], event["ph"], (event.get("ts", 0) - begin["ts"]) / 1e6
+        if kind in "Bb":
+            begun[event["pid"], event["tid"], name] = seconds
+        elif kind in "Ee":
+            start = begun.pop((event["pid"], event["tid"], name))
+            if kind == "E" and not HOUSEKEEPING.match(name):
+                device = _device(event["pid"]) or threads.get(event["tid"], f"cpu({event['pid']})")
+                operators.append(Operator(re.sub(r"^_(npi|npx|np)?_?", "", name), device, start, seconds))
+            elif event["ts"] <= end["ts"]:
+                calls += bool(CALLS.match(name))
+                if WAITS.match(name) and event["tid"] == begin["tid"]:
+                    waits.append((start, seconds))
+    return operators, (end["ts"] - begin["ts"]) / 1e6, calls, waits, _memory(events, begin["ts"])
+
+
+def _memory(events, begin):
+    """Return the memory after each allocation, as the difference to the level before the block."""
+    counts = sorted((event["ts"], event["name"], event["args"]) for event in events if event["name"][:8] == "Memory: ")
+    before, memory = sum(_levels.values()), [(0.0, 0)] if counts else []
+    for stamp, _, level in counts:
+        _levels.update(level)
+        memory.append(((stamp - begin) / 1e6, sum(_levels.values()) - before))
+    return memory
 
 
 def _device(process):
-    """Name the device of one of the profiler's processes: "cpu/0" is cpu(0)."""
-    kind, _, number = _process_names.get(process, "").partition("/")
-    return f"{kind}({number})" if number else f"cpu({process})"  # its two spare slots serve the next CPU devices
+    """Name the device of a process in the record: "cpu/0" is cpu(0). None for CPU devices beyond the cores."""
+    kind, _, number = _processes.get(process, "").partition("/")
+    return f"{kind}({number})" if number else None

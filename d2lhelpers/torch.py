@@ -2,25 +2,18 @@
 
 `Benchmark` and `measure` are the same on both tracks; pass them `sync=synchronize` to wait for what GPUs still do.
 """
-import json
-import os
-import re
-import tempfile
-
 import numpy as np
 import torch
-from torch.profiler import ProfilerActivity, profile, record_function
 from torch.utils.data import DataLoader, TensorDataset
 
-from . import timeline
 from .benchmark import Benchmark, measure
+from .torch_timeline import Timeline
 from .tracks import accuracy, arrays, check_alike, check_apart, choose_devices, cut, device_list, listed
 
 __all__ = ["Benchmark", "Timeline", "allreduce", "devices", "evaluate_accuracy", "load_data", "measure",
            "split_and_load", "synchronize"]
 CHUNK = 1 << 19  # elements; so few that a sum is still in the core's cache when it is copied
 SMALL = 1 << 20  # bytes; below this, all-reduce gains less from parts at once than their extra operators cost
-os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # else the profiler writes two lines at each start
 
 
 def synchronize():
@@ -259,83 +252,3 @@ def load_data(batch_size, dataset=None, resize=None):
     pin = torch.cuda.is_available()
     return (DataLoader(train, batch_size, shuffle=True, pin_memory=pin),
             DataLoader(test, batch_size, pin_memory=pin))
-
-
-class Timeline(timeline.Timeline):
-    """Record what runs inside a `with` block: every operator with its device, start and end.
-
-    As `d2lhelpers.Timeline`, over `torch.profiler`. An operator that calls others is shown as one. On a CPU an
-    operator runs in the thread that calls it, so each thread has a row: "cpu", "cpu thread 1", ... On a GPU its
-    kernels and copies are shown where they ran: "cuda:0", with several streams "cuda:0 stream 7", ...; the CPU's rows
-    then show who queued them.
-
-    Lesson: pytorch/02-asynchronous-computation. Source of the record: `torch.profiler`.
-
-    >>> x = torch.ones(100, 100)
-    >>> with Timeline() as timeline:
-    ...     y = (x + 1).exp()
-    >>> timeline.devices
-    ['cpu']
-    >>> [operator.name for operator in timeline.operators]
-    ['add', 'exp']
-    """
-
-    def _begin(self):
-        synchronize()
-        activities = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * torch.cuda.is_available()
-        every_thread = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
-        self._profile = profile(activities=activities, experimental_config=every_thread)
-        self._profile.start()
-        self._block = record_function("the block")
-        self._block.__enter__()
-
-    def _finish(self):
-        self._block.__exit__(None, None, None)  # before the wait, so that its length is Python's time
-        try:
-            synchronize()
-        finally:
-            self._profile.stop()
-            with tempfile.TemporaryDirectory() as folder:
-                path = os.path.join(folder, "trace.json")
-                self._profile.export_chrome_trace(path)
-                with open(path, encoding="utf-8") as file:
-                    events = json.load(file)["traceEvents"]
-            del self._profile, self._block
-        return _operators([event for event in events if event.get("ph") == "X"])
-
-
-def _operators(events):
-    """Return the operators in a record of `torch.profiler`, and how long Python was in the block.
-
-    Of each thread the outermost ones, and what ran on GPUs.
-    """
-    [block] = [event for event in events if event["name"] == "the block" and event["cat"] == "user_annotation"]
-    ran = sorted((e for e in events if e["cat"] == "cpu_op"), key=lambda e: (e["ts"], -e["dur"]))
-    threads = {block["tid"]: "cpu"}
-    ends, found = {}, []
-    for event in ran:
-        thread = event["tid"]
-        row = threads.setdefault(thread, f"cpu thread {len(threads)}")
-        if event["ts"] >= ends.get(thread, 0):
-            ends[thread] = event["ts"] + event["dur"]
-            found.append((event, row))
-    on_gpus = [event for event in events if event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")]
-    places = [(event["args"].get("device", event["args"].get("inDevice")), event["args"]["stream"])
-              for event in on_gpus]  # a copy between GPUs names three: from, to, and in which it ran
-    streams = set(places)
-    for event, (device, stream) in zip(on_gpus, places, strict=True):
-        several = sum(other == device for other, _ in streams) > 1
-        found.append((event, f"cuda:{device} stream {stream}" if several else f"cuda:{device}"))
-    operators = [
-        timeline.Operator(_name(event), row,
-                          (event["ts"] - block["ts"]) / 1e6, (event["ts"] + event["dur"] - block["ts"]) / 1e6)
-        for event, row in found]
-    return operators, block["dur"] / 1e6
-
-
-def _name(event):
-    """Return an operator's name without namespaces; a kernel's without what C++ says of its types, too."""
-    name = event["name"]
-    if event["cat"] == "kernel":
-        name = re.split(r"[<(]", name.replace("(anonymous namespace)::", ""))[0].removeprefix("void ")
-    return name.split("::")[-1].removeprefix("evaluate_function: ")

@@ -1,15 +1,12 @@
 import subprocess
 import sys
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import torch
 
 import d2lhelpers.torch
-from d2lhelpers.torch import Timeline, allreduce, evaluate_accuracy, load_data, split_and_load, synchronize
+from d2lhelpers.torch import allreduce, evaluate_accuracy, load_data, split_and_load
 
 # A machine with a GPU runs the same tests over it as well.
 DEVICES = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
@@ -139,128 +136,6 @@ def test_load_data_fits_the_losses():
     assert (images.dtype, labels.dtype) == (torch.float32, torch.int64)
     torch.nn.functional.cross_entropy(images.flatten(1)[:, :10], labels)
     assert images.is_pinned() is torch.cuda.is_available()
-
-
-def test_timeline_shows_what_ran():
-    """The outermost operators of the block, and no others, are shown in order, within the block's time."""
-    x = torch.ones(300, 300)
-    x.log()
-    with Timeline() as timeline:
-        y = torch.nn.functional.linear(x, x).relu()
-        (y + 1).sum()
-    x.sqrt()
-    assert [o.name for o in timeline.operators] == ["linear", "relu", "add", "sum"]
-    assert timeline.devices == ["cpu"]
-    assert all(0 <= o.start < o.end <= timeline.end for o in timeline.operators)
-    assert 0 < timeline.returned <= timeline.end
-
-
-def test_timeline_has_one_clock(monkeypatch):
-    """Where the process is held up while a record begins, Python's row and the operators' still agree."""
-    enter = d2lhelpers.torch.record_function.__enter__
-
-    def held_up(self):
-        enter(self)
-        time.sleep(0.2)
-
-    monkeypatch.setattr(d2lhelpers.torch.record_function, "__enter__", held_up)
-    with Timeline() as timeline:
-        torch.ones(9).exp()
-    assert max(o.end for o in timeline.operators) <= timeline.returned
-
-
-def test_timeline_on_a_cpu_has_no_queue():
-    """Operators on the CPU have ended when Python comes to the end of the block."""
-    x = torch.ones(700, 700)
-    with Timeline() as timeline:
-        for _ in range(5):
-            x @ x
-    assert len(timeline.operators) == 5
-    assert max(o.end for o in timeline.operators) <= timeline.returned + 0.001
-
-
-def test_timeline_has_a_row_a_thread():
-    """What other threads run is shown in rows of their own, and really overlaps where they meet."""
-    x = torch.ones(400, 400)
-    meet = threading.Barrier(2)
-
-    def work(_):
-        meet.wait(20)
-        for _ in range(10):
-            y = x @ x
-        return y
-
-    with ThreadPoolExecutor(2) as pool:
-        timeline = Timeline.best(lambda: (list(pool.map(work, range(2))), x.exp()),
-                                 lambda record: record.overlap("cpu thread 1", "cpu thread 2"), enough=0.5)
-    assert timeline.devices == ["cpu", "cpu thread 1", "cpu thread 2"]
-    assert [o.name for o in timeline.operators if o.device == "cpu thread 1"] == ["matmul"] * 10
-    assert timeline.overlap("cpu thread 1", "cpu thread 2") > 0.2
-
-
-def test_timeline_shows_backward():
-    """The backward pass is shown by the names that autograd gives its steps."""
-    weight = torch.ones(3, 3, requires_grad=True)
-    with Timeline() as timeline:
-        (weight @ weight).sum().backward()
-    names = [o.name for o in timeline.operators]
-    assert names.index("matmul") < names.index("SumBackward0") < names.index("MmBackward0")
-
-
-def test_timeline_can_be_used_many_times():
-    """One kernel can record again and again; not one inside another; errors pass through and leave it usable."""
-    x = torch.ones(10)
-    for count in (1, 3, 2):
-        with Timeline() as timeline:
-            for _ in range(count):
-                x.exp()
-        assert [o.name for o in timeline.operators] == ["exp"] * count
-    with Timeline() as outer:
-        with pytest.raises(RuntimeError, match="already"), Timeline():
-            pass
-        x.exp()
-    assert [o.name for o in outer.operators] == ["exp"]
-    with pytest.raises(KeyError), timeline:
-        raise KeyError
-    assert timeline.operators == []
-
-
-def test_timeline_reads_a_record_of_gpus():
-    """Kernels and copies are shown where they ran, a row a stream if a device has several, and threads who queued."""
-    def event(cat, name, ts, dur, **args):
-        return {"ph": "X", "cat": cat, "name": name, "tid": args.pop("tid", 7), "ts": ts, "dur": dur, "args": args}
-
-    events = [event("user_annotation", "the block", 1e6, 9e6), event("cpu_op", "aten::mm", 2e6, 1e6),
-              event("cpu_op", "aten::empty", 2.1e6, 1e5), event("cpu_op", "aten::add", 3e6, 1e6, tid=8),
-              event("kernel", "gemm", 4e6, 2e6, device=0, stream=7),
-              event("kernel", "void at::native::(anonymous namespace)::add<float, std::array<char*, 2> >(at::Params)",
-                    5e6, 2e6, device=1, stream=7),
-              event("gpu_memcpy", "Memcpy PtoP", 7e6, 1e6, fromDevice=0, inDevice=1, toDevice=1, stream=7),
-              event("gpu_memcpy", "Memcpy HtoD", 4e6, 1e6, device=0, stream=20)]
-    operators, returned = d2lhelpers.torch._operators(events)
-    found = [(o.name, o.device, o.start, o.end) for o in operators]
-    assert found == [("mm", "cpu", 1, 2), ("add", "cpu thread 1", 2, 3), ("gemm", "cuda:0 stream 7", 3, 5),
-                     ("add", "cuda:1", 4, 6), ("Memcpy PtoP", "cuda:1", 6, 7),
-                     ("Memcpy HtoD", "cuda:0 stream 20", 3, 4)]
-    assert returned == 9
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
-def test_timeline_on_a_gpu_shows_the_queue():
-    """Python comes to the end of the block long before the GPU has done what it queued; synchronize waits for it."""
-    x = torch.ones(8000, 8000, device="cuda")
-    x @ x
-    synchronize()
-    with Timeline() as timeline:
-        for _ in range(5):
-            x @ x
-    assert timeline.devices == ["cpu", "cuda:0"]
-    assert timeline.returned < timeline.end / 2
-    start = time.perf_counter()
-    x @ x
-    queued = time.perf_counter() - start
-    synchronize()
-    assert time.perf_counter() - start > 3 * queued
 
 
 def test_it_leaves_mxnet_alone():

@@ -1,0 +1,72 @@
+"""The picture of a Timeline."""
+from .plots import COMMUNICATION, FONT, PYTHON, axes, device_colour, is_communication, shade
+
+
+def draw(record, ax=None, label=None):
+    """Draw a Timeline, as `Timeline.plot` says."""
+    from matplotlib.legend_handler import HandlerTuple
+    from matplotlib.patches import Patch
+
+    rows = ["Python", *record.devices]
+    with_gpu = any(row.startswith(("gpu", "cuda")) for row in rows)
+    scale, unit = (1e3, "milliseconds") if record.end < 2 else (1, "seconds")
+    width = (record.end or 1) * scale
+    legend = {}
+    with axes(ax, (10, 1.2 + 0.6 * len(rows)), f"{unit} since the block began") as ax:
+        ax.set(xlim=(-0.004 * width, width), ylim=(len(rows) - 0.5, -0.5))
+        ax.set_yticks(range(len(rows)), rows)
+        ax.spines["left"].set_visible(False)
+        for row, share in enumerate(record.utilization.values(), 1):
+            ax.text(1.01, row, f"busy {share:.0%}", transform=ax.get_yaxis_transform(), va="center", fontsize=FONT)
+        ax.figure.draw_without_rendering()  # now the width of the axes is final
+        letter = 0.6 * FONT * ax.figure.dpi / 72 / ax.get_window_extent().width * width
+
+        def blocks(row, spans, colour, **style):
+            bars = [(start, end - start) for start, end in spans]
+            ax.broken_barh(bars, (row - 0.38, 0.76), facecolor=colour, **style)
+
+        blocks(0, [(0, record.returned * scale)], PYTHON, edgecolor=PYTHON, linewidth=2)
+        if record.waits:
+            blocks(0, [(start * scale, end * scale) for start, end in record.waits], "white", edgecolor=PYTHON,
+                   hatch="////")
+            legend["waiting"] = Patch(facecolor="white", edgecolor=PYTHON, hatch="////")
+        for communication, name, rank, share, operators in _groups(record.operators, label):
+            patches, written = [], False
+            for row, device in enumerate(rows):
+                spans = [(o.start * scale, o.end * scale) for o in operators if o.device == device]
+                if not spans:
+                    continue
+                colour = COMMUNICATION if communication else \
+                    PYTHON if with_gpu and device.startswith("cpu") else device_colour(device)
+                colour = shade(colour, rank)
+                edges = ["white" if end - start > letter / 2 else colour for start, end in spans]
+                blocks(row, spans, colour, edgecolor=edges, linewidth=0.6)
+                for start, end in spans:
+                    if end - start > letter * (len(name) + 0.5):
+                        ax.text((start + end) / 2, row, name, ha="center", va="center", fontsize=FONT,
+                                color="#222222" if rank else "white")
+                        written = True
+                patches.append(Patch(color=colour))
+            if communication and not written:
+                legend["communication"] = Patch(color=COMMUNICATION)
+            elif not written and rank < 3 and share > 0.01:
+                legend[name] = tuple(patches)
+        if legend:
+            ax.legend(list(legend.values()), list(legend), handler_map={tuple: HandlerTuple(None, pad=0)},
+                      loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False, fontsize=FONT)
+
+
+def _groups(operators, label):
+    """Group operators by name, communication apart, and rank the groups of either kind by the time they took.
+
+    Returns a list of (whether it is communication, name, rank, share of the time, operators).
+    """
+    groups = {}
+    for operator in operators:
+        name = (label(operator) if label else operator.name).lstrip("_")  # matplotlib hides what begins with _
+        groups.setdefault((is_communication(operator.name), name), []).append(operator)
+    seconds = {group: sum(operator.end - operator.start for operator in groups[group]) for group in groups}
+    ranked = sorted(groups, key=seconds.get, reverse=True)
+    return [(kind, name, rank, seconds[kind, name] / sum(seconds.values()), groups[kind, name])
+            for communication in (False, True)
+            for rank, (kind, name) in enumerate(group for group in ranked if group[0] is communication)]

@@ -1,0 +1,103 @@
+"""The Timeline of the PyTorch track, over `torch.profiler`."""
+import json
+import os
+import re
+import tempfile
+
+import torch
+from torch.profiler import ProfilerActivity, profile, record_function
+
+from . import timeline
+
+BLOCK = "Timeline block"  # what the block is called in the record, on the profiler's own clock
+ON_GPU = "kernel", "gpu_memcpy", "gpu_memset"
+WAITS = re.compile("cuda.*Synchronize")  # in which Python waits for a GPU
+NOT_CALLED = "autograd::engine", "TorchDynamo Cache Lookup"  # not Python's calls: steps of a backward pass, guards
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or else the profiler writes two lines at each start
+
+
+class Timeline(timeline.Timeline):
+    """Record what runs inside a `with` block: every operator with its device, start and end.
+
+    Like `d2lhelpers.Timeline`, but `memory` stays empty. An operator that calls others is shown as one. On a CPU an
+    operator runs in the thread that calls it, so each thread has a row: "cpu", "cpu thread 1", ... On a GPU kernels
+    and copies are shown where they ran: "cuda:0", or with several streams "cuda:0 stream 7", ...; the CPU's rows then
+    show which thread queued them.
+
+    Lesson: pytorch/02-asynchronous-computation. Source of the record: `torch.profiler`.
+
+    >>> x = torch.ones(100, 100)
+    >>> with Timeline() as timeline:
+    ...     y = (x + 1).exp()
+    >>> [operator.name for operator in timeline.operators], timeline.devices, timeline.calls
+    (['add', 'exp'], ['cpu'], 2)
+    """
+
+    def _begin(self):
+        _synchronize()
+        activities = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * torch.cuda.is_available()
+        every_thread = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
+        self._profile = profile(activities=activities, experimental_config=every_thread)
+        self._profile.start()
+        self._block = record_function(BLOCK)
+        self._block.__enter__()
+
+    def _finish(self):
+        self._block.__exit__(None, None, None)  # before the wait, so that its length is Python's time
+        try:
+            _synchronize()
+        finally:
+            self._profile.stop()
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "trace.json")
+                self._profile.export_chrome_trace(path)
+                with open(path, encoding="utf-8") as file:
+                    events = json.load(file)["traceEvents"]
+            del self._profile, self._block
+        return _read([event for event in events if event.get("ph") == "X"])
+
+
+def _synchronize():
+    """Wait until every GPU has done what was queued for it."""
+    for index in range(torch.cuda.device_count()):
+        torch.cuda.synchronize(index)
+
+
+def _read(events):
+    """Return operators, Python's end, calls and waits from the events of one record of `torch.profiler`.
+
+    The operators are the outermost ones of each thread, and what ran on GPUs.
+    """
+    [block] = [event for event in events if event["name"] == BLOCK and event["cat"] == "user_annotation"]
+    returned = block["dur"] / 1e6
+    streams = {_place(event) for event in events if event["cat"] in ON_GPU}
+    operators, calls, waits, rows, ends = [], 0, [], {block["tid"]: "cpu"}, {}
+    for event in sorted(events, key=lambda event: (event["ts"], -event["dur"])):
+        start, end = (event["ts"] - block["ts"]) / 1e6, (event["ts"] + event["dur"] - block["ts"]) / 1e6
+        thread = event["tid"]
+        if event["cat"] in ON_GPU:
+            device, stream = _place(event)
+            several = sum(other == device for other, _ in streams) > 1
+            row = f"cuda:{device} stream {stream}" if several else f"cuda:{device}"
+            operators.append(timeline.Operator(_name(event), row, start, end))
+        elif event["cat"] == "cpu_op" and start >= ends.get(thread, start):
+            ends[thread] = end
+            row = rows.setdefault(thread, f"cpu thread {len(rows)}")
+            operators.append(timeline.Operator(_name(event), row, start, end))
+            calls += not event["name"].startswith(NOT_CALLED)
+        elif thread == block["tid"] and start < returned and WAITS.match(event["name"]):
+            waits.append((start, end))
+    return operators, returned, calls, waits
+
+
+def _place(event):
+    """Return the device and the stream of an event: a copy between GPUs names three, from, to, and where it ran."""
+    return event["args"].get("device", event["args"].get("inDevice")), event["args"]["stream"]
+
+
+def _name(event):
+    """Return an operator's name without namespaces, and a kernel's without its C++ types."""
+    name = event["name"]
+    if event["cat"] == "kernel":
+        name = re.split(r"[<(]", name.replace("(anonymous namespace)::", ""))[0].removeprefix("void ")
+    return name.split("::")[-1].removeprefix("evaluate_function: ")

@@ -1,0 +1,124 @@
+import itertools
+import sys
+
+import matplotlib
+import matplotlib.pyplot as plt
+import pytest
+from matplotlib.colors import same_color
+from matplotlib.text import Text
+
+from d2lhelpers import machine, measure, plots
+from d2lhelpers.benchmark import Measurement
+from d2lhelpers.machine import Limits, count_calls, limits, report
+from d2lhelpers.timeline import Operator, Timeline
+
+matplotlib.use("Agg")
+LIMITS = Limits("example", peak=1e12, bandwidth=1e10, dispatch=1e-5)
+SMI = "#!/bin/sh\n[ $1 = --query-gpu=name,memory.total,driver_version ] && printf 'A\\nB\\n'\nexit "
+
+
+@pytest.fixture
+def ax():
+    """Return empty axes."""
+    yield plt.subplots(figsize=(10, 4), layout="constrained")[1]
+    plt.close("all")
+
+
+@pytest.mark.parametrize(("status", "gpus"), [(None, "none (there is no"), (0, "A; B"), (9, "none (nvidia-smi failed")])
+def test_the_report_has_one_shape(status, gpus, tmp_path, monkeypatch, capsys):
+    """Each machine's report has the same lines, whether it has GPUs, none, or a driver that fails."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if status is not None:
+        (tmp_path / "nvidia-smi").write_text(f"{SMI}{status}\n")
+        (tmp_path / "nvidia-smi").chmod(0o755)
+    report()
+    printed = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
+    assert list(printed) == ["system", "cores", "memory", "Python", "frameworks", "GPUs"]
+    assert printed["GPUs"].strip().startswith(gpus)
+
+
+@pytest.mark.parametrize("module", ["mxnet", "torch"])
+def test_limits_are_rates(module, monkeypatch):
+    """Limits are the operations of a product and the bytes of a copy over their times, in the loaded framework."""
+    pytest.importorskip(module)
+    if module == "torch":
+        monkeypatch.delitem(sys.modules, "mxnet", raising=False)
+    monkeypatch.setattr(machine, "measure", lambda fn, **options: (fn(), Measurement([0.5, 0.25]))[1])
+    monkeypatch.setattr(machine, "_cache", lambda: 480 * 10**6)
+    found = limits.__wrapped__()
+    assert module[2:] in found.device.lower()
+    assert found[1:] == (2 * 512**3 / 0.25, 2 * 480 * 10**6 / 0.25, 0.25)
+    assert str(found).splitlines()[1:] == ["memory 3.8 GB/s", "arithmetic 1.1 Gflop/s", "one dispatch 250000.0 µs"]
+
+
+def test_the_regime_is_the_largest_bound():
+    """Work is bound by what takes longest: one dispatch, its bytes or its operations."""
+    assert [LIMITS.regime(*work) for work in ((1e6, 12e3), (1e6, 1e7), (1e12, 1e7))] == [
+        ("overhead-bound", 1e-5), ("memory-bound", 1e-3), ("compute-bound", 1)]
+
+
+def test_calls_are_counted():
+    """An imperative network hands over each operator, a hybridized one its graph."""
+    mx = pytest.importorskip("mxnet")
+    net, x = mx.gluon.nn.HybridSequential(), mx.nd.ones((1, 8))
+    net.add(mx.gluon.nn.Dense(4, activation="relu"), mx.gluon.nn.Dense(2))
+    net.initialize()
+    net(x)
+    assert count_calls(lambda: net(x)) == 3
+    net.hybridize()
+    net(x)
+    assert count_calls(lambda: net(x).wait_to_read()) == 1
+
+
+def drawn():
+    """Return a Timeline with long and short operators, communication and waiting."""
+    timeline = Timeline()
+    timeline._keep([Operator("dot", "cpu(0)", 0, 5), Operator("dot", "cpu(1)", 0, 5), Operator("exp", "cpu(1)", 5, 5.3),
+                    Operator("add_n", "cpu(0)", 5, 10)], 2, 0, [(1, 2)], [(0, 0), (1, 8000)])
+    return timeline
+
+
+@pytest.mark.parametrize("draw", [
+    lambda ax: drawn().plot(ax), lambda ax: drawn().plot_memory(ax, "a"), lambda ax: measure({"a": str}).plot(ax),
+    lambda ax: LIMITS.roofline({"small": (1e3, 1e4, 2e-5), "large": (1e12, 1e6, 2)}, ax)])
+def test_plots_can_be_read_from_the_back_row(ax, draw):
+    """Every plot has units on its axis, and no letter smaller than 13 points."""
+    draw(ax)
+    ax.figure.draw_without_rendering()
+    texts = [text for text in ax.findobj(Text) if text.get_text() and text.get_visible()]
+    assert min(text.get_fontsize() for text in texts) >= 13
+    assert any(unit in ax.get_xlabel() for unit in ("seconds", "operations per byte"))
+
+
+def test_bars_end_at_the_median(ax):
+    """A bar ends at its median, scaled, with a whisker over the quartiles, and its number beside it."""
+    plots.bars({8: Measurement([1, 2, 4]), "b": 3}, "ms", ax, scale=10)
+    assert [bar.get_width() for bar in ax.patches] == [20, 30]
+    assert [text.get_text() for text in ax.texts] == ["20", "30"]
+    assert ax.collections[0].get_segments()[0][:, 0].tolist() == [15, 30]
+
+
+def test_blocks_have_their_colours(ax):
+    """A block has its device's colour, communication is green, waiting hatched; the legend has what has no name."""
+    drawn().plot(ax)
+    python, waiting, *blocks = ((area.get_paths()[0].get_extents(), area) for area in ax.collections)
+    assert (python[0].xmax, waiting[0].xmin, waiting[1].get_hatch()) == (2, 1, "////")
+    colours = {(box.x0, round(box.y0 + box.y1)): area.get_facecolor()[0] for box, area in blocks}
+    assert same_color(colours[0, 2], plots.BLUE)
+    assert same_color(colours[0, 4], plots.ORANGE)
+    assert same_color(colours[5, 2], plots.COMMUNICATION)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["Python", "cpu(0)", "cpu(1)"]
+    assert [text.get_text() for text in ax.texts] == ["busy 100%", "busy 53%", "dot", "dot", "add_n"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["waiting", "exp"]
+
+
+@pytest.mark.parametrize("label", [None, lambda operator: "forward pass"])
+def test_names_stay_in_their_blocks(ax, label):
+    """A name is written where its block is wide enough for it, and nowhere else."""
+    ends, timeline = list(itertools.accumulate(range(9))), Timeline()
+    timeline._keep([Operator("_product", "cpu", *span) for span in itertools.pairwise(ends)])
+    timeline.plot(ax, label)
+    ax.figure.draw_without_rendering()
+    boxes = [text.get_window_extent().transformed(ax.transData.inverted()) for text in ax.texts[1:]]
+    assert 1 < len(boxes) < 8
+    assert all(any(start < box.x0 and box.x1 < end for start, end in itertools.pairwise(ends)) for box in boxes)
