@@ -5,34 +5,16 @@ import mxnet as mx
 import numpy as np
 import pytest
 
-from d2lhelpers import Timeline, allreduce, configure_engine, devices, load_data, split_and_load
+from d2lhelpers import Timeline, allreduce, configure_engine, devices, evaluate_accuracy
 
 
 def test_every_device_adds_its_part():
-    """Large arrays are added up on all devices: every one runs a sum of its own."""
-    data = [mx.nd.ones((1 << 21,), ctx=mx.cpu(i)) for i in (0, 1)]
-    with Timeline() as timeline:
-        allreduce(data)
-    assert sorted(o.device for o in timeline.operators if o.name == "add_n") == ["cpu(0)", "cpu(1)"]
-
-
-def test_allreduce_does_not_wait():
-    """All-reduce over devices comes back while what it sums is still being computed."""
+    """Large arrays are added up on all devices; all-reduce comes back while its arrays are still being computed."""
     x = [mx.nd.ones((1500, 1500), ctx=mx.cpu(i)) for i in (0, 1)]
     timeline = Timeline.best(lambda: allreduce([mx.nd.dot(mx.nd.dot(each, each), each) for each in x]),
                              lambda record: -record.returned / record.end, enough=-0.5)
+    assert {o.device for o in timeline.operators if o.name == "add_n"} == {"cpu(0)", "cpu(1)"}
     assert timeline.returned < timeline.end / 2
-
-
-def test_allreduce_refuses_rows_that_overlap():
-    """Rows of one matrix that overlap are refused while it is still being computed, and it stays as it was."""
-    for module in (mx.np, mx.nd):
-        base = module.dot(module.ones((700, 700)), module.ones((700, 700)))
-        with pytest.raises(ValueError, match="array 2 shares a part of its memory with array 0"):
-            allreduce([base[:3], base[3:6], base[2:5]])
-        allreduce([base[:3], base[3:6]])
-        assert np.unique(base[:6].asnumpy()).tolist() == [1400]
-        assert np.unique(base[6:].asnumpy()).tolist() == [700]
 
 
 def test_allreduce_of_gradients():
@@ -47,32 +29,45 @@ def test_allreduce_of_gradients():
     with mx.autograd.record():
         allreduce([weight.grad for weight in weights])
         allreduce(weights)
+        assert mx.autograd.is_recording()
     assert [w.grad.asnumpy().tolist() for w in weights] == [[3] * 4] * 2
     assert [w.asnumpy().tolist() for w in weights] == [[2] * 4] * 2
 
 
-def test_allreduce_refuses_sparse_arrays():
-    """Sparse arrays are refused: their copies need not have the same elements."""
-    with pytest.raises(TypeError, match="item 0 is a CSRNDArray, not a dense MXNet array"):
-        allreduce([mx.nd.ones((2, 2)).tostype("csr")] * 2)
+@pytest.mark.parametrize("stype", ["csr", "row_sparse"])
+def test_allreduce_refuses_sparse_arrays(stype):
+    """Sparse arrays are refused: add_n would drop the rows that the first one lacks."""
+    with pytest.raises(TypeError, match=r"not only dense MXNet arrays: (CSR|RowSparse)NDArray"):
+        allreduce([mx.nd.ones((2, 2), ctx=mx.cpu(i)).tostype(stype) for i in (0, 1)])
 
 
-def test_split_takes_the_interface_that_is_on():
-    """NumPy data become arrays of the NumPy interface where it is on, legacy arrays where it is off."""
-    with mx.util.np_array(True):
-        assert type(split_and_load(np.zeros(2), devices(1, "cpu"))[0]) is mx.np.ndarray
-    with mx.util.np_array(False):
-        assert type(split_and_load(np.zeros(2), devices(1, "cpu"))[0]) is mx.nd.NDArray
+@pytest.mark.parametrize("size", [5, 1 << 21])
+def test_allreduce_where_devices_share_no_memory(monkeypatch, size):
+    """With a GPU in the machine, arrays are copied to the device that sums them, and the sums are the same."""
+    monkeypatch.setattr(mx.context, "num_gpus", lambda: 1)
+    data = [mx.nd.ones((size,), ctx=mx.cpu(i)) * i for i in range(3)]
+    allreduce(data)
+    assert all((array.asnumpy() == 3).all() for array in data)
 
 
-@pytest.mark.parametrize("kind", ["np", "nd"])
-def test_load_data_in_the_interface_that_is_on(kind):
-    """The loaders give arrays of the interface that is on, float32 and int32."""
-    with mx.util.np_array(kind == "np"):
-        _, test = load_data(500, dataset="digits")
-        images, labels = next(iter(test))
-    assert type(images) is (mx.np.ndarray if kind == "np" else mx.nd.NDArray)
-    assert (np.dtype(images.dtype), np.dtype(labels.dtype)) == ("float32", "int32")
+def test_arrays_on_different_devices_share_no_memory():
+    """An array taken to another device is a copy, and memory from elsewhere is always on the first device."""
+    array = mx.nd.ones((3,), ctx=mx.cpu(1))
+    array.as_in_context(mx.cpu(0))[:] = 2
+    assert array.asnumpy().tolist() == [1, 1, 1]
+    shared = [mx.nd.from_numpy(np.ones(3, "float32")), mx.nd.from_dlpack(array.to_dlpack_for_write())]
+    assert [each.context for each in shared] == [mx.cpu(0)] * 2
+
+
+def test_accuracy_is_measured_without_dropout():
+    """Where autograd records, dropout does nothing while the accuracy is measured, and no gradient is recorded."""
+    dropout, recorded = mx.gluon.nn.Dropout(0.9), []
+    batches = [(mx.nd.array(np.eye(3).repeat(50, 0)), mx.nd.array(np.arange(3).repeat(50)))]
+    with mx.autograd.record():
+        net = mx.gluon.nn.HybridLambda(lambda F, x: recorded.append(mx.autograd.is_recording()) or dropout(x))
+        assert evaluate_accuracy(batches, net, devices(2, "cpu")) == 1
+        assert mx.autograd.is_recording()
+    assert recorded == [False, False]
 
 
 def run(program):
@@ -80,63 +75,45 @@ def run(program):
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
 
 
-def test_the_engine_is_configured_before_mxnet():
-    """configure_engine sets the environment and says so, does not import MXNet, and may be called again unchanged."""
-    result = run("import os, sys; from d2lhelpers import configure_engine; a = configure_engine(devices=1);"
-                 "assert 'mxnet' not in sys.modules and all(os.environ[name] == a[name] for name in a);"
-                 "import mxnet; assert configure_engine(devices=1) == a")
-    assert result.returncode == 0, result.stderr
-    first, second = result.stdout.splitlines()
-    assert first == second
-    assert first.startswith("engine: 1 device, 1 worker")
-
-
 @pytest.mark.parametrize(("devices", "threads"), [(1, 16), (2, 1), (64, 1)])
-def test_several_devices_have_one_thread_each(devices, threads):
-    """On many cores one device gets a thread a core; several get one each, and their products come to an end."""
+def test_the_engine_is_configured_before_mxnet(devices, threads):
+    """One device gets a thread per core, several one each, and products end; other settings later are an error."""
     result = run(f"""
-import os
+import os, sys
 os.sched_getaffinity = lambda process: range(16)
-from d2lhelpers import configure_engine, devices
-assert configure_engine(devices={devices})["OMP_NUM_THREADS"] == "{threads}"
+from d2lhelpers import configure_engine
+settings = configure_engine(devices={devices})
+assert settings["OMP_NUM_THREADS"] == "{threads}" and settings.items() <= os.environ.items()
+assert "mxnet" not in sys.modules
 import mxnet as mx
+assert configure_engine(devices={devices}) == settings
 x = [mx.nd.ones((600, 600), ctx=mx.cpu(i)) for i in range(min(2, {devices}))]
 for array in x * 5:
     mx.nd.dot(array, array)
 mx.nd.waitall()
+configure_engine(devices={3 - min(2, devices)})
 """)
-    assert result.returncode == 0, result.stderr
-
-
-@pytest.mark.parametrize("before", ["", "configure_engine(devices=64);"])
-def test_the_engine_is_not_configured_afterwards(before):
-    """After MXNet is imported, other settings than those made before it are a RuntimeError that says what to do."""
-    result = run(f"from d2lhelpers import configure_engine; {before} import mxnet; configure_engine(devices=1)")
-    assert "RuntimeError: configure_engine: MXNet is imported already" in result.stderr
-    assert "restart the kernel" in result.stderr
-
-
-@pytest.mark.parametrize("number", [0, -1, 1.5, "2", None, True, float("nan")])
-def test_no_devices_are_no_engine(number):
-    """Fewer than one device, and what is no number of them, is refused before anything is set."""
-    with pytest.raises(ValueError, match=f"devices={number!r}, but a whole number"):
-        configure_engine(number)
+    assert result.stderr.endswith("configure_engine: MXNet is imported already; restart the kernel and call this first\n")
+    first, second = result.stdout.splitlines()
+    assert first == second
+    assert first.startswith(f"engine: {devices} device{'s' * (devices > 1)}, 1 worker and {threads} OpenMP thread")
+    with pytest.raises(ValueError, match="devices=0; give at least 1"):
+        configure_engine(0)
 
 
 def test_helpers_leave_the_interface_alone():
-    """Using every helper switches NumPy semantics neither on nor off."""
-    program = """
-import d2lhelpers as h, mxnet as mx
+    """The helpers switch NumPy semantics neither on nor off, and make arrays of the interface that is on."""
+    result = run("""
+import d2lhelpers as h, mxnet as mx, numpy
 for on in (False, True):
     mx.npx.set_np() if on else mx.npx.reset_np()
     train, test = h.load_data(200, dataset="digits")
     cpus = h.devices(2, kind="cpu")
-    with h.Timeline():
-        for images, labels in test:
-            parts = h.split_and_load(images, cpus)
-            h.allreduce([parts[0].copy(), parts[0].as_in_context(cpus[1])])
+    for images, labels in test:
+        h.allreduce(h.split_and_load(images, cpus))
     h.evaluate_accuracy(test, lambda x: x.reshape((x.shape[0], -1)), cpus)
     assert mx.util.is_np_array() == mx.util.is_np_shape() == on
-"""
-    result = run(program)
+    kinds = {type(images), type(h.split_and_load(numpy.zeros(2), cpus)[0])}
+    assert kinds == {mx.np.ndarray if on else mx.nd.NDArray}
+""")
     assert result.returncode == 0, result.stderr
