@@ -1,0 +1,75 @@
+"""The nulls: each takes one effect away, so that a claim about the effect must fail.
+
+A cell whose assertion claims an effect is tagged `claim:<null>`. A null holds in the lesson's kernel and in every
+Python process that the lesson starts, except that a variable which the lesson itself sets for such a process keeps the
+lesson's value: those experiments are the lesson's controls.
+"""
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Null:
+    """What takes an effect away: environment variables, which outlive `configure_engine`, or a change to a module."""
+
+    env: dict = field(default_factory=dict)
+    change: Callable | None = None  # called with the module as soon as it has been imported
+    module: str | None = None
+    parallel: bool = False  # it takes away work in parallel, as a machine with one core does
+
+
+def no_hybridize(mxnet):
+    """Let `hybridize` do nothing: every network stays imperative."""
+    mxnet.gluon.HybridBlock.hybridize = lambda self, *args, **options: None
+
+
+def no_compile(torch):
+    """Let `torch.compile` return the function, or return a decorator that does."""
+    torch.compile = lambda model=None, **options: (lambda same: same) if model is None else model
+
+
+NULLS = {
+    "serial-engine": Null({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
+    "one-workspace": Null({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
+    "no-spinning": Null({"GOMP_SPINCOUNT": "0"}, parallel=True),
+    "no-hybridize": Null(change=no_hybridize, module="mxnet"),
+    "no-compile": Null(change=no_compile, module="torch"),
+}
+
+
+def claims(cell):
+    """Return the names of the nulls in a cell's tags."""
+    return {tag[len("claim:"):] for tag in cell.metadata.get("tags", []) if tag.startswith("claim:")}
+
+
+def apply(null):
+    """Make a null hold in this process, as it starts."""
+    def outlive(helpers):
+        configure = helpers.configure_engine
+
+        def configure_and_keep(*args, **options):
+            settings = configure(*args, **options)
+            os.environ.update(null.env)
+            return settings
+
+        helpers.configure_engine = configure_and_keep
+
+    sys.meta_path[:0] = [_AfterImport("d2lhelpers.mxnet", outlive), _AfterImport(null.module, null.change)]
+
+
+class _AfterImport:
+    """Finds one module as the other finders do, and has it changed once it is imported."""
+
+    def __init__(self, module, change):
+        self.module, self.change = module, change
+
+    def find_spec(self, name, *where):
+        if name != self.module:
+            return None
+        others = sys.meta_path[sys.meta_path.index(self) + 1:]
+        if spec := next(filter(None, (finder.find_spec(name, *where) for finder in others)), None):
+            execute = spec.loader.exec_module
+            spec.loader.exec_module = lambda module: (execute(module), self.change(module))
+        return spec
