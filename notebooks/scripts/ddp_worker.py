@@ -5,6 +5,7 @@ RANK, LOCAL_RANK and WORLD_SIZE, and with MASTER_ADDR and MASTER_PORT where they
 of its processes they talk over nccl, elsewhere over gloo.
 """
 import argparse
+import copy
 import gc
 import math
 import os
@@ -98,6 +99,8 @@ def main():
             if not math.isfinite(loss):
                 raise FloatingPointError(f"worker {rank}: the loss is {loss} in step {step} of epoch {epoch}")
             result["losses"].append(loss)
+            if "after one step" not in result:
+                result["after one step"] = copy.deepcopy(net.module.state_dict())
         result["seconds"].append(time.perf_counter() - start)
         result["accuracy"].append(accuracy(net.module, *test, rank, size))
         torch.save({"parameters": net.module.state_dict()} | result, os.path.join(args.results, f"worker-{rank}.pt"))

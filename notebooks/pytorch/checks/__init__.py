@@ -1,0 +1,1 @@
+"""The rules of the exercises' checks, one module per lesson."""
