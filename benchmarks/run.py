@@ -35,16 +35,19 @@ TORCH = find_spec("torch") is not None  # on some machines there is none
 SLOW = 4, 8, "ResNet-18", True  # calls with one of these are left out of the quick run
 
 
-def line(work, times, goals=None, **extra):
+def line(work, times, goals=None, bound="", **extra):
     """Return one line of the table: `times` is a Comparison of "ours" and others.
 
     `goals` maps the label of another, or "fastest peer", to what its time is to be divided by ours at least; `extra`
-    are further ratios to show.
+    are further ratios to show. `bound` says what bounds the work, unless overhead does: then the same calls with next
+    to nothing to do, a limit whose label holds "one element", take at least half as long.
     """
     ratios = {label: times.ratio(label, "ours") for label in times if label != "ours"}
     peers = [ratio for label, ratio in ratios.items() if not label.startswith("limit")]
     reached = {**ratios, "fastest peer": min(peers, default=None)}
-    return {"work": work, "ours": _seconds(times["ours"].median),
+    if any(ratio >= 0.5 for label, ratio in ratios.items() if "one element" in label):
+        bound = "overhead"
+    return {"work": work, "ours": _seconds(times["ours"].median), "bound": bound,
             "beside": [f"{label} {ratio}" for label, ratio in {**ratios, **extra}.items()],
             "goals": [[f"{label} {goal}×", bool(reached[label] >= goal)] for label, goal in (goals or {}).items()]}
 
@@ -80,7 +83,7 @@ def measured(module, calls, quick):
     except TimeoutError:
         if not book:
             raise
-        return [{"work": f"{calls[0][1]}, two devices: the engine's defaults", "ours": "", "goals": [],
+        return [{"work": f"{calls[0][1]}, two devices: the engine's defaults", "ours": "", "bound": "", "goals": [],
                  "beside": [f"had not ended after {PATIENCE} seconds"]}]
 
 
@@ -130,11 +133,12 @@ def machine():
 
 def table(lines):
     """Return the lines as a Markdown table."""
-    rows = ["| work | its time | the others' time divided by it | to reach | reached |", "|---|---|---|---|---|"]
+    rows = ["| work | its time | bound by | the others' time divided by it | to reach | reached |", "|" + "---|" * 6]
     for each in lines:
         goals = "<br>".join(text for text, _ in each["goals"])
         reached = "<br>".join("yes" if reached else "**no**" for _, reached in each["goals"])
-        rows.append(f"| {each['work']} | {each['ours']} | {'<br>'.join(each['beside'])} | {goals} | {reached} |")
+        rows.append(f"| {each['work']} | {each['ours']} | {each['bound']} | {'<br>'.join(each['beside'])} | {goals} | "
+                    f"{reached} |")
     return "\n".join(rows)
 
 
@@ -161,7 +165,10 @@ def main():
     text = (f"# Measured\n\nBy `make benchmark`, in {minutes:.1f} minutes, on {about}\n\n"
             "Each line was measured in turns: medians of the ratios, their quartiles in brackets. "
             "Above 1× the others took longer. *Its operators, nothing checked* is the same sum by the framework's "
-            "operators alone, with no argument looked at.\n\n" + table(lines) + "\n")
+            "operators alone, with no argument looked at. *Bound by* overhead: with one element per array, the same "
+            "calls take at least half as long; by computing: a second core shortens the work nearly as much as it "
+            "shortens work that needs cores alone, else by what the devices share: memory, workspaces.\n\n"
+            + table(lines) + "\n")
     output = options.output or (None if options.quick or options.only else HERE / "RESULTS.md")
     if output:
         Path(output).write_text(text, encoding="utf-8")

@@ -18,26 +18,26 @@ def configure_engine(devices=2):
     """Set the engine for `devices` CPU devices that never wait for one another; call it before MXNet is imported.
 
     Each device gets one worker. With several devices, an operator runs on one OpenMP thread (MXNet 1.9.1 hangs if two
-    devices run matrix products of several threads each); with one device, on one thread per core. With 64 temporary
-    workspaces, operators of two devices rarely draw the same one; if they do, the second waits for the first.
+    devices run matrix products of several threads each); with one device, on one thread per core. Those threads spin
+    while they wait, which is best on a quiet machine; beside busy programs, OMP_WAIT_POLICY=passive is far faster.
+    With 64 temporary workspaces, operators of two devices rarely draw the same one, and then wait for each other.
 
     Prints and returns the environment variables. ValueError for fewer than one device; RuntimeError if MXNet has been
     imported with other settings. Lesson: 04-automatic-parallelism. Source: MXNet's list of environment variables.
 
-    >>> settings = configure_engine(devices=2)
-    engine: 2 devices, 1 worker and 1 OpenMP thread per device, 64 workspaces
+    >>> settings = configure_engine(devices=2)  # doctest: +ELLIPSIS
+    engine: 2 devices, 1 worker and 1 OpenMP thread per device, 64 workspaces...
     """
     if devices < 1:
         raise ValueError(f"configure_engine: devices={devices}; give at least 1")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     threads = cores if devices == 1 else 1
-    settings = {"MXNET_CPU_WORKER_NTHREADS": "1", "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive",
-                "MXNET_CPU_TEMP_COPY": "64"}
+    settings = {"MXNET_CPU_WORKER_NTHREADS": "1", "OMP_NUM_THREADS": str(threads), "MXNET_CPU_TEMP_COPY": "64"}
     if "mxnet" in sys.modules and not settings.items() <= os.environ.items():
         raise RuntimeError("configure_engine: MXNet is imported already; restart the kernel and call this first")
     os.environ.update(settings)
     print(f"engine: {devices} device{'s' * (devices > 1)}, 1 worker and {threads} OpenMP thread{'s' * (threads > 1)} "
-          "per device, 64 workspaces")
+          f"per device, 64 workspaces{' (on 1 core, devices take turns)' if cores == 1 < devices else ''}")
     return settings
 
 
@@ -99,7 +99,7 @@ def allreduce(data):
     except mx.MXNetError:  # it refuses unequal arrays before anything is queued
         _check_alike(data)
         raise
-    for array in data[1:]:
+    for array in data[1:-1]:
         total.copyto(array)
 
 

@@ -75,12 +75,12 @@ def run(program):
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
 
 
-@pytest.mark.parametrize(("devices", "threads"), [(1, 16), (2, 1), (64, 1)])
-def test_the_engine_is_configured_before_mxnet(devices, threads):
+@pytest.mark.parametrize(("devices", "cores", "threads"), [(1, 16, 16), (2, 16, 1), (64, 1, 1)])
+def test_the_engine_is_configured_before_mxnet(devices, cores, threads):
     """One device gets a thread per core, several one each, and products end; other settings later are an error."""
     result = run(f"""
 import os, sys
-os.sched_getaffinity = lambda process: range(16)
+os.sched_getaffinity = lambda process: range({cores})
 from d2lhelpers import configure_engine
 settings = configure_engine(devices={devices})
 assert settings["OMP_NUM_THREADS"] == "{threads}" and settings.items() <= os.environ.items()
@@ -91,12 +91,13 @@ x = [mx.nd.ones((600, 600), ctx=mx.cpu(i)) for i in range(min(2, {devices}))]
 for array in x * 5:
     mx.nd.dot(array, array)
 mx.nd.waitall()
+os.sched_getaffinity = lambda process: range(9)
 configure_engine(devices={3 - min(2, devices)})
 """)
-    assert result.stderr.endswith("configure_engine: MXNet is imported already; restart the kernel and call this first\n")
-    first, second = result.stdout.splitlines()
-    assert first == second
-    assert first.startswith(f"engine: {devices} device{'s' * (devices > 1)}, 1 worker and {threads} OpenMP thread")
+    assert "RuntimeError: configure_engine: MXNet is imported already; restart the kernel" in result.stderr
+    said = (f"engine: {devices} device{'s' * (devices > 1)}, 1 worker and {threads} OpenMP thread{'s' * (threads > 1)} "
+            f"per device, 64 workspaces{' (on 1 core, devices take turns)' * (cores == 1)}")
+    assert result.stdout.splitlines() == [said] * 2
     with pytest.raises(ValueError, match="devices=0; give at least 1"):
         configure_engine(0)
 
