@@ -99,7 +99,7 @@ def allreduce(data):
     except mx.MXNetError:  # it refuses unequal arrays before anything is queued
         _check_alike(data)
         raise
-    for array in data[1:-1]:
+    for array in data[1:]:
         total.copyto(array)
 
 

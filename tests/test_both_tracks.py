@@ -21,6 +21,7 @@ if find_spec("mxnet"):  # conftest.py says where a framework may be missing
 
     for name, module in {"mxnet-np": mx.np, "mxnet-nd": mx.nd}.items():
         def array(values, device=0, module=module):
+            """Return an array of one of MXNet's kinds."""
             return module.array(values, dtype=np.asarray(values).dtype, ctx=mx.cpu(device))
 
         TRACKS[name] = Track(d2lhelpers.mxnet, array, lambda array: array.asnumpy(), mx.cpu, {"PART": 8})
