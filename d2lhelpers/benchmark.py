@@ -189,9 +189,10 @@ def progress(rounds):
     >>> [number for number in progress(range(3))]
     [0, 1, 2]
     """
+    ipython = sys.modules.get("IPython")  # a notebook has it loaded
+    if os.environ.get("D2LHELPERS_WIDGETS") == "0" or not ipython or not hasattr(ipython.get_ipython(), "kernel"):
+        return rounds
     from tqdm import tqdm
 
-    ipython = sys.modules.get("IPython")  # a notebook has it loaded
-    shown = os.environ.get("D2LHELPERS_WIDGETS") != "0" and ipython and hasattr(ipython.get_ipython(), "kernel")
     # On standard output what comes next is written over it; on standard error a red block would stay.
-    return tqdm(rounds, delay=2, leave=False, file=sys.stdout, disable=not shown)
+    return tqdm(rounds, delay=2, leave=False, file=sys.stdout)
