@@ -221,7 +221,8 @@ def _read(events):
 
 def _memory(events, begin):
     """Return the memory after each allocation, as the difference to the level before the block."""
-    counts = sorted((event["ts"], event["name"], event["args"]) for event in events if event["name"][:8] == "Memory: ")
+    counts = sorted(((event["ts"], event["name"], event["args"]) for event in events
+                     if event["name"][:8] == "Memory: "), key=lambda count: count[:2])
     before, memory = sum(_levels.values()), [(0.0, 0)] if counts else []
     for stamp, _, level in counts:
         _levels.update(level)

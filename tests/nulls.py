@@ -33,7 +33,6 @@ def no_compile(torch):
 NULLS = {
     "serial-engine": Null({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
     "one-workspace": Null({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
-    "no-spinning": Null({"GOMP_SPINCOUNT": "0"}, parallel=True),
     "no-hybridize": Null(change=no_hybridize, module="mxnet"),
     "no-compile": Null(change=no_compile, module="torch"),
 }
