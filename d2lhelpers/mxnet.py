@@ -20,7 +20,7 @@ def configure_engine(devices=2):
     Each device gets one worker. With several devices, an operator runs on one OpenMP thread (MXNet 1.9.1 hangs if two
     devices run matrix products of several threads each); with one device, on one thread per core. Those threads spin
     while they wait, which is best on a quiet machine; beside busy programs, OMP_WAIT_POLICY=passive is far faster.
-    With 64 temporary workspaces, operators of two devices rarely draw the same one, and then wait for each other.
+    With 64 temporary workspaces, operators of two devices rarely draw the same one, which would make one of them wait.
 
     Prints and returns the environment variables. ValueError for fewer than one device; RuntimeError if MXNet has been
     imported with other settings. Lesson: 04-automatic-parallelism. Source: MXNet's list of environment variables.
@@ -44,8 +44,7 @@ def configure_engine(devices=2):
 def devices(n=2, kind=None):
     """Return `n` devices: GPUs if the machine has that many, else CPU devices, each with a queue of its own.
 
-    `kind` "gpu" or "cpu" insists on one or the other. ValueError for another kind, `n` < 1, or more GPUs than exist.
-    Lesson: 00-start-here.
+    `kind` "gpu" or "cpu" insists on one. ValueError for another, `n` < 1, or too few GPUs. Lesson: 00-start-here.
 
     >>> devices(2, kind="cpu")
     [cpu(0), cpu(1)]
@@ -79,7 +78,7 @@ def allreduce(data):
     import mxnet as mx
     if isinstance(data, mx.nd.NDArray):
         raise TypeError("allreduce: the data is a single array; give a list of arrays, one per device")
-    if mx.autograd.is_recording():  # what is summed in place cannot be differentiated
+    if mx.autograd.is_recording():  # a sum in place is not to be differentiated
         with mx.autograd.pause():
             return allreduce(data)
     data = list(data)
@@ -91,7 +90,9 @@ def allreduce(data):
     homes = [array.context for array in data]
     if len(set(homes)) < len(homes):
         raise ValueError(f"allreduce: the arrays are on {homes}; give one array per device")
-    parts = math.ceil(len(data) * data[0].size / PART)
+    if len(data) == 1:
+        return
+    parts = math.ceil(len(data) * data[0].size / PART) or 1
     if parts > 1 or mx.context.num_gpus():
         return _allreduce_by_parts(data, parts)
     try:

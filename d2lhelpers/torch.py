@@ -84,7 +84,7 @@ def allreduce(data):
             simple = False
     if not simple or size > SMALL:
         return _allreduce_by_parts(data)
-    for tensor in data[1:]:
+    for tensor in data[1:]:  # a small sum needs no parts
         first.add_(tensor)
     for tensor in data[1:]:
         tensor.copy_(first)

@@ -11,6 +11,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import run  # noqa: E402
 
 
+@pytest.mark.slow
 def test_the_smallest_benchmark_writes_its_table(tmp_path):
     """The quick run measures every kind of row, prints the table and writes it where it is told, not over the whole."""
     output, results = tmp_path / "results.md", ROOT / "benchmarks" / "RESULTS.md"

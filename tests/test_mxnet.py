@@ -23,22 +23,18 @@ def test_allreduce_of_gradients():
     for weight in weights:
         weight.attach_grad()
     with mx.autograd.record():
-        losses = [(w * (i + 1)).sum() for i, w in enumerate(weights)]
-    for loss in losses:
-        loss.backward()
+        mx.autograd.backward([w * (i + 1) for i, w in enumerate(weights)])
     with mx.autograd.record():
         allreduce([weight.grad for weight in weights])
         allreduce(weights)
-        assert mx.autograd.is_recording()
     assert [w.grad.asnumpy().tolist() for w in weights] == [[3] * 4] * 2
     assert [w.asnumpy().tolist() for w in weights] == [[2] * 4] * 2
 
 
-@pytest.mark.parametrize("stype", ["csr", "row_sparse"])
-def test_allreduce_refuses_sparse_arrays(stype):
+def test_allreduce_refuses_sparse_arrays():
     """Sparse arrays are refused: add_n would drop the rows that the first one lacks."""
-    with pytest.raises(TypeError, match=r"not only dense MXNet arrays: (CSR|RowSparse)NDArray"):
-        allreduce([mx.nd.ones((2, 2), ctx=mx.cpu(i)).tostype(stype) for i in (0, 1)])
+    with pytest.raises(TypeError, match="not only dense MXNet arrays: RowSparseNDArray, RowSparseNDArray"):
+        allreduce([mx.nd.ones((2, 2), ctx=mx.cpu(i)).tostype("row_sparse") for i in (0, 1)])
 
 
 @pytest.mark.parametrize("size", [5, 1 << 21])
@@ -51,12 +47,10 @@ def test_allreduce_where_devices_share_no_memory(monkeypatch, size):
 
 
 def test_arrays_on_different_devices_share_no_memory():
-    """An array taken to another device is a copy, and memory from elsewhere is always on the first device."""
+    """An array taken to another device is a copy, so that it is enough to refuse two arrays on one device."""
     array = mx.nd.ones((3,), ctx=mx.cpu(1))
     array.as_in_context(mx.cpu(0))[:] = 2
     assert array.asnumpy().tolist() == [1, 1, 1]
-    shared = [mx.nd.from_numpy(np.ones(3, "float32")), mx.nd.from_dlpack(array.to_dlpack_for_write())]
-    assert [each.context for each in shared] == [mx.cpu(0)] * 2
 
 
 def test_accuracy_is_measured_without_dropout():
@@ -66,7 +60,6 @@ def test_accuracy_is_measured_without_dropout():
     with mx.autograd.record():
         net = mx.gluon.nn.HybridLambda(lambda F, x: recorded.append(mx.autograd.is_recording()) or dropout(x))
         assert evaluate_accuracy(batches, net, devices(2, "cpu")) == 1
-        assert mx.autograd.is_recording()
     assert recorded == [False, False]
 
 

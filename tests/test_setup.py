@@ -157,6 +157,7 @@ def test_the_pytorch_track_needs_no_mxnet(tmp_path):
     assert done.stdout == "[2.0, 2.0, 2.0] [4, 3] ['cpu'] True True\n", done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("missing", "left"), [("mxnet", "pytorch/"), ("torch", "07-many-machines")])
 def test_a_missing_track_is_left_out(tmp_path, missing, left):
     """Without one framework the tests and lessons of the other are collected, and one line says what is left out."""

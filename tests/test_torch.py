@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import d2lhelpers.torch
-from d2lhelpers.torch import allreduce, evaluate_accuracy, load_data, split_and_load
+from d2lhelpers.torch import allreduce, evaluate_accuracy, split_and_load
 
 # A machine with a GPU runs the same tests over it as well.
 DEVICES = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
@@ -98,13 +98,6 @@ def test_accuracy_is_measured_in_evaluation_mode():
     with pytest.raises(ValueError, match="no rows"):
         evaluate_accuracy([], net, ["cpu"])
     assert (net.training, frozen.training) == (True, False)
-
-
-def test_load_data_fits_the_losses():
-    """Cross-entropy takes labels as they are; where there is a GPU, they are in pinned memory."""
-    images, labels = next(iter(load_data(8, dataset="digits")[0]))
-    torch.nn.functional.cross_entropy(images.flatten(1)[:, :10], labels)
-    assert images.is_pinned() is labels.is_pinned() is torch.cuda.is_available()
 
 
 def test_it_leaves_mxnet_alone():
