@@ -10,14 +10,15 @@ help: ## lists these commands
 setup: ## makes .venv, which the others do too (PYTHON=... names the Python to make it with)
 	@sh ./setup.sh
 
-# Jupyter listens on this machine alone, whatever the user's own settings say; it always asks for its token. Root, as in
-# containers, must be allowed. The first page is said as a URL, so that the one printed leads there where no browser opens;
+# Jupyter listens on this machine alone unless IP says otherwise, and then needs a token of its own, whatever the user's own
+# settings say. Root, as in containers, must be allowed. The first page is said as a URL, so that the one printed leads there where no browser opens;
 # editions/lab holds the settings that spare a student JupyterLab's questions about news.
 lab: setup ## opens the lessons in JupyterLab (IP=0.0.0.0 in a container; LAB_ARGS=... adds options)
 	.venv/bin/python -m jupyterlab --ServerApp.ip=$(or $(IP),127.0.0.1) --ServerApp.root_dir=. \
 		--LabApp.default_url=/lab/tree/notebooks/$$(ls -d .venv/lib/python*/site-packages/mxnet >/dev/null 2>&1 \
 			&& echo 00-start-here.ipynb || echo pytorch/01-compilers-and-interpreters.ipynb) \
 		--LabApp.app_settings_dir=editions/lab \
+		$(if $(IP),--IdentityProvider.token=$(shell .venv/bin/python -c 'import secrets; print(secrets.token_hex(24))')) \
 		$(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_ARGS)
 
 test: setup ## runs the tests and every lesson (ARGS="-m ''" the slow tests, too)

@@ -24,7 +24,7 @@ if find_spec("mxnet"):  # conftest.py says where a framework may be missing
             """Return an array of one of MXNet's kinds."""
             return module.array(values, dtype=np.asarray(values).dtype, ctx=mx.cpu(device))
 
-        TRACKS[name] = Track(d2lhelpers.mxnet, array, lambda array: array.asnumpy(), mx.cpu, {"PART": 8})
+        TRACKS[name] = Track(d2lhelpers.mxnet, array, lambda a: a.asnumpy(), lambda a: a.context, mx.cpu, {"PART": 8})
 if find_spec("torch"):
     import torch
 
@@ -32,7 +32,7 @@ if find_spec("torch"):
 
     TRACKS["torch"] = Track(  # its CPU is one device, however often it is named
         d2lhelpers.torch, lambda values, device=0: torch.tensor(values), lambda tensor: tensor.numpy(),
-        lambda number: torch.device("cpu"), {"SMALL": 8, "CHUNK": 3})
+        lambda tensor: tensor.device, lambda number: torch.device("cpu"), {"SMALL": 8, "CHUNK": 3})
 
 TYPES = ["float16", "float32", "float64", "int8", "uint8", "int32", "int64"]
 

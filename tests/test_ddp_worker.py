@@ -10,6 +10,7 @@ import pytest
 
 from d2lhelpers.process import launch
 
+pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).parents[1] / "notebooks" / "scripts" / "ddp_worker.py"
 ONE_PROCESS = """
 import sys
@@ -67,7 +68,6 @@ def test_two_processes_are_one(data):
     assert launch({"one": (command, {"OMP_NUM_THREADS": 1})}, 120)["one"].startswith("equal")
 
 
-@pytest.mark.slow
 def test_a_failing_worker_is_named(data):
     """The worker that meets a damaged row is named with its own error in torchrun's summary, and nothing is left."""
     arrays = {name: array[:64] for name, array in np.load(data).items()}  # full batches only, so that one has the row
@@ -80,7 +80,6 @@ def test_a_failing_worker_is_named(data):
     assert started(data) == []
 
 
-@pytest.mark.slow
 def test_a_killed_worker_is_named(data):
     """A worker that is killed is named and nothing is left; until then all listen on the loopback only."""
     with ThreadPoolExecutor() as pool:
