@@ -49,12 +49,11 @@ done
 
 base() { "$1" -c 'import sys; print(sys.version, sys.base_prefix)' 2>/dev/null; }
 [ "$(head -n 1 .venv/.ready 2>/dev/null; base .venv/bin/python)" = "$(echo "$here"; base "$python")" ] || rm -rf .venv
-mkdir -p .venv
 case $lock in
     requirements.txt) echo "Setting up .venv for both tracks (a few minutes; 2 GB, more with PyTorch for GPUs) ..." ;;
     *) echo "Setting up .venv for the PyTorch track; MXNet's needs Python 3.10 or 3.11 on x86_64$why ..." ;;
 esac
-echo $$ >.venv/.making && rm -f .venv/.ready
+mkdir -p .venv && echo $$ >.venv/.making && rm -f .venv/.ready
 "$python" -m venv .venv
 .venv/bin/python -m pip install --disable-pip-version-check --quiet -r "$lock"
 .venv/bin/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation --editable .
