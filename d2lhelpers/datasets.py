@@ -1,4 +1,4 @@
-"""The images that the lessons train on, as NumPy arrays: the digits, which need no network, and Fashion-MNIST."""
+"""The images that the lessons train on, as NumPy arrays, and how many of them each device gets."""
 import gzip
 import math
 import os
@@ -29,12 +29,9 @@ def load_arrays(dataset=None, resize=None):
     "fashion_mnist" has 60,000 and 10,000 images of 28 x 28 pixels, downloaded on first use (30 MB), verified and
     cached. The environment variable D2LHELPERS_DATASET sets the default, D2LHELPERS_DATA_DIR another folder than the
     user's cache: files that lie there are used as they are. `resize` scales the images to so many pixels (bilinear).
-
     Images are float32 from 0 to 1, shaped (n, 1, height, width), labels int32 from 0 to 9, shaped (n,).
-
-    ValueError for an unknown data set, a wrong `resize`, or a file that is damaged or not Fashion-MNIST's;
-    ConnectionError if no mirror delivered a file, OSError if it cannot be kept.
-
+    ValueError for an unknown data set or a damaged file, ConnectionError if no mirror delivered, OSError if the file
+    cannot be kept.
     Lesson: 05-multi-gpu-from-scratch. Sources: the optical digits of the UCI repository, through scikit-learn;
     Fashion-MNIST, Xiao, Rasul and Vollgraf 2017, arXiv:1708.07747.
 
@@ -42,8 +39,6 @@ def load_arrays(dataset=None, resize=None):
     >>> train_images.shape, train_images.dtype, test_labels.shape, test_labels.dtype
     ((1437, 1, 8, 8), dtype('float32'), (360,), dtype('int32'))
     """
-    if resize is not None and (not isinstance(resize, int) or resize < 1):
-        raise ValueError(f"resize must be a whole number of pixels, at least 1, but it is {resize!r}")
     dataset = dataset or os.environ.get("D2LHELPERS_DATASET") or "digits"
     if dataset == "digits":
         parts = _digits()
@@ -55,10 +50,29 @@ def load_arrays(dataset=None, resize=None):
     return tuple((images if resize is None else _resized(images, resize), labels) for images, labels in parts)
 
 
+def part_sizes(rows, count, weights=None):
+    """Return how many of `rows` each of `count` devices gets: by largest remainder of the weights, at least one.
+
+    >>> part_sizes(10, 3, weights=[5, 3, 2])
+    [5, 3, 2]
+    """
+    weights = [1] * count if weights is None else list(weights)
+    if not 0 < count <= rows:
+        raise ValueError(f"split_and_load: {rows} rows for {count} devices; each device needs at least one")
+    if len(weights) != count or not all(0 < weight < math.inf for weight in weights):
+        raise ValueError(f"split_and_load: weights {weights} for {count} devices; give each a number above zero")
+    shares = [rows * weight / sum(weights) for weight in weights]
+    sizes = [max(1, math.floor(share)) for share in shares]
+    while sum(sizes) < rows:
+        sizes[max(range(count), key=lambda index: shares[index] - sizes[index])] += 1
+    while sum(sizes) > rows:  # where small parts were given a row
+        sizes[sizes.index(max(sizes))] -= 1
+    return sizes
+
+
 def _digits():
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
-
     digits = load_digits()
     images = (digits.images[:, None] / 16).astype(np.float32)  # 16 is the digits' white
     labels = digits.target.astype(np.int32)
@@ -68,18 +82,16 @@ def _digits():
 
 
 def _fashion_mnist(part):
-    images_path, labels_path = _path(f"{part}-images-idx3-ubyte.gz"), _path(f"{part}-labels-idx1-ubyte.gz")
-    images, labels = _read_idx(images_path, (28, 28)), _read_idx(labels_path, ())
+    images = _read_idx(_path(f"{part}-images-idx3-ubyte.gz"), (28, 28))
+    labels = _read_idx(path := _path(f"{part}-labels-idx1-ubyte.gz"), ())
     if len(images) != len(labels) or labels.max() > 9:
-        raise ValueError(f"{labels_path} has {len(labels)} labels from {labels.min()} to {labels.max()}, but needs one "
-                         f"from 0 to 9 for each of the {len(images)} images in {images_path}: replace these files, or "
-                         "remove them to have them downloaded again")
+        raise ValueError(f"{path} has {len(labels)} labels from {labels.min()} to {labels.max()} for {len(images)} "
+                         "images, not one from 0 to 9 for each: replace it, or remove it to have it downloaded again")
     return np.divide(images[:, None], 255, dtype=np.float32), labels.astype(np.int32)
 
 
 def _resized(images, size):
     from PIL import Image
-
     result = np.empty((len(images), 1, size, size), np.float32)
     for target, image in zip(result[:, 0], images[:, 0], strict=True):
         target[:] = Image.fromarray(image).resize((size, size), Image.Resampling.BILINEAR)
@@ -90,7 +102,6 @@ def _path(name):
     """Return the path of one of Fashion-MNIST's files, downloaded if need be."""
     import pooch
     from requests.exceptions import RequestException  # pooch downloads with requests
-
     own = os.environ.get("D2LHELPERS_DATA_DIR")
     folder = Path(own or pooch.os_cache("d2lhelpers")).expanduser()
     downloader, failures = pooch.HTTPDownloader(progressbar=True, timeout=TIMEOUT), []
@@ -114,16 +125,14 @@ def _path(name):
 
 def _read_idx(path, shape):
     """Read a gzipped IDX file of bytes: 0, 0, 8, the number of dimensions; the size of each; the values."""
-    remedy = "replace it, or remove it to have it downloaded"
     try:
         with gzip.open(path) as file:
             data = file.read()
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(f"{path} is damaged ({error}): {remedy}") from error
-    start, size = 8 + 4 * len(shape), math.prod(shape)
-    rows = max(1, (len(data) - start) // size)
-    header = struct.pack(f">4B{1 + len(shape)}I", 0, 0, 8, 1 + len(shape), rows, *shape)
-    if data[:start] != header or len(data) != start + rows * size:
+        kind, rows, *sizes = struct.unpack_from(f">{2 + len(shape)}I", data)
+        if (kind, sizes, rows > 0) != (0x801 + len(shape), list(shape), True):
+            raise ValueError("another kind of file")
+        return np.frombuffer(data, np.uint8, offset=8 + 4 * len(shape)).reshape(rows, *shape)
+    except (gzip.BadGzipFile, EOFError, zlib.error, struct.error, ValueError) as error:
         holds = "images of 28 x 28 pixels" if shape else "labels"
-        raise ValueError(f"{path} does not hold the {holds} that it should: {remedy}")
-    return np.frombuffer(data, np.uint8, offset=start).reshape(rows, *shape)
+        raise ValueError(f"{path} is damaged, or does not hold the {holds} that it should ({error}): replace it, or "
+                         "remove it to have it downloaded") from error

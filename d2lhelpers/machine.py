@@ -6,16 +6,16 @@ import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import NamedTuple
 
 from .benchmark import measure
 from .plots import BLUE, COMMUNICATION, FONT, PYTHON, axes
 
+LARGE = 1 << 26  # elements of an array that no cache holds: 256 MB
+
 
 def report():
     """Print what the machine has: system, cores, memory, Python, the frameworks that are loaded, and GPUs.
-
     Lesson: 00-start-here.
 
     >>> report()   # doctest: +ELLIPSIS
@@ -38,14 +38,9 @@ def _gpus():
     torch = sys.modules.get("torch")
     if torch and torch.backends.mps.is_available():
         return "Apple's, which PyTorch calls mps"
-    if not shutil.which("nvidia-smi"):
-        return "none (there is no nvidia-smi)"
     query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
-    try:
-        lines = subprocess.run(query, capture_output=True, text=True, timeout=30, check=True).stdout.splitlines()
-    except (OSError, subprocess.SubprocessError) as error:
-        return f"none (nvidia-smi failed: {error})"
-    return "; ".join(lines) or "none"
+    done = shutil.which("nvidia-smi") and subprocess.run(query, capture_output=True, text=True, timeout=30)
+    return "; ".join(done.stdout.splitlines()) or "none" if done else "none (there is no nvidia-smi)"
 
 
 class Limits(NamedTuple):
@@ -79,8 +74,7 @@ class Limits(NamedTuple):
         """Draw how fast each piece of work ran, below the two roofs that memory and arithmetic set.
 
         `work` maps labels to (operations, bytes, seconds) of one operator. A point has the colour of what bounds it.
-        Under the roofs a grey bar is the limit for an overhead-bound operator: it takes at least one dispatch.
-
+        A grey bar is the limit for an overhead-bound operator, which takes at least one dispatch.
         Source: Williams, Waterman, Patterson, Roofline: an insightful visual performance model, 2009.
         """
         colours = {"overhead-bound": PYTHON, "memory-bound": COMMUNICATION, "compute-bound": BLUE}
@@ -106,23 +100,27 @@ class Limits(NamedTuple):
 def limits():
     """Measure once, in one or two seconds, how fast a device is with the framework that is loaded; return its `Limits`.
 
-    It takes the first GPU, or else the CPU with the threads that the set-up gave it. A product of two square float32
-    matrices takes at least 5 ms; a copy's two arrays are each four times as large as the last-level cache, but below
-    1 GB together; a dispatch is the time in which Python asks for the sum of two tiny arrays, without waiting for it.
-    Each is the best of several runs, because other programs can only slow it down.
-
+    It takes the first GPU, or else the CPU with the threads that the set-up gave it: the peak of a product of float32
+    matrices that takes at least 5 ms, the bandwidth of a copy that no cache holds, and the time in which Python asks
+    for a tiny sum without waiting for it. Each is the best of several runs: other programs can only slow it down.
     Lesson: 00-start-here.
     """
-    device, ones, product, copy, wait = _mxnet() if "mxnet" in sys.modules else _torch()
+    if "mxnet" in sys.modules:
+        import mxnet as mx
+        device, product, wait = mx.gpu(0) if mx.context.num_gpus() else mx.cpu(0), mx.np.dot, mx.nd.waitall
+        ones, copy = functools.partial(mx.np.ones, ctx=device), mx.np.ndarray.copyto
+    else:
+        import torch
+        gpu = torch.cuda.is_available()
+        device, product, wait = "cuda:0" if gpu else "cpu", torch.mm, torch.cuda.synchronize if gpu else None
+        ones, copy = functools.partial(torch.ones, device=device), lambda source, target: target.copy_(source)
     size, seconds = 256, 0
     while seconds < 0.005 and size < 8192:
         size *= 2
-        work = functools.partial(product, ones(size, size), ones(size, size))
+        work = functools.partial(product, ones((size, size)), ones((size, size)))
         seconds = min(measure(work, repeat=10, sync=wait).times)
-    count = min(max(4 * _cache(), 128 * 10**6), 480 * 10**6) // 4
-    source, target = ones(count), ones(count)
+    source, target, tiny = ones(LARGE), ones(LARGE), ones((2, 2))
     copied = min(measure(lambda: copy(source, target), repeat=6, sync=wait).times)
-    tiny = ones(2, 2)
 
     def dispatch():
         start = time.perf_counter()
@@ -131,35 +129,11 @@ def limits():
         return (time.perf_counter() - start) / 10
 
     dispatched = min(measure(dispatch, repeat=200, sync=wait, reported=True).times)
-    return Limits(device, peak=2 * size**3 / seconds, bandwidth=2 * 4 * count / copied, dispatch=dispatched)
-
-
-def _cache():
-    """Return the bytes of the last-level cache, or 32 MiB where the system does not tell."""
-    sizes = [path.read_text().strip() for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")]
-    return max([int(size[:-1]) * {"K": 2**10, "M": 2**20}[size[-1]] for size in sizes], default=2**25)
-
-
-def _mxnet():
-    """Return the device and the framework's functions: ones, matrix product, copy, wait for all; as `_torch` does."""
-    import mxnet as mx
-
-    device = mx.gpu(0) if mx.context.num_gpus() else mx.cpu(0)
-    return (f"{device} with MXNet", lambda *shape: mx.np.ones(shape, ctx=device), mx.np.dot,
-            lambda source, target: source.copyto(target), mx.nd.waitall)
-
-
-def _torch():
-    import torch
-
-    device, wait = ("cuda:0", torch.cuda.synchronize) if torch.cuda.is_available() else ("cpu", lambda: None)
-    return (f"{device} with PyTorch", lambda *shape: torch.ones(shape, device=device), torch.mm,
-            lambda source, target: target.copy_(source), wait)
+    return Limits(str(device), peak=2 * size**3 / seconds, bandwidth=2 * 4 * LARGE / copied, dispatch=dispatched)
 
 
 def count_calls(fn):
     """Return how often Python handed work to the framework while `fn()` ran: an operator, or a whole compiled graph.
-
     Lesson: 01-imperative-and-symbolic.
     """
     if "mxnet" in sys.modules:

@@ -2,6 +2,7 @@
 
 MXNet is imported inside the functions, because `configure_engine` has to run before it is imported.
 """
+import contextlib
 import math
 import os
 import sys
@@ -9,7 +10,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from .datasets import load_arrays
+from .datasets import load_arrays, part_sizes
 
 PART = 1 << 21  # elements of all arrays together; the sum of so large a part is still in the cache when it is copied
 
@@ -18,9 +19,8 @@ def configure_engine(devices=2):
     """Set the engine for `devices` CPU devices that never wait for one another; call it before MXNet is imported.
 
     Each device gets one worker. With several devices, an operator runs on one OpenMP thread (MXNet 1.9.1 hangs if two
-    devices run matrix products of several threads each); with one device, on one thread per core. Those threads spin
-    while they wait, which is best on a quiet machine; beside busy programs, OMP_WAIT_POLICY=passive is far faster.
-    With 64 temporary workspaces, operators of two devices rarely draw the same one, which would make one of them wait.
+    devices run matrix products of several threads each); with one device, on one thread per core. With 64 temporary
+    workspaces, operators of two devices rarely draw the same one, which would make one of them wait.
 
     Prints and returns the environment variables. ValueError for fewer than one device; RuntimeError if MXNet has been
     imported with other settings. Lesson: 04-automatic-parallelism. Source: MXNet's list of environment variables.
@@ -52,10 +52,8 @@ def devices(n=2, kind=None):
     import mxnet as mx
     gpus = mx.context.num_gpus()
     if n < 1 or kind not in (None, "cpu", "gpu") or (kind == "gpu" and n > gpus):
-        raise ValueError(f"devices: n={n}, kind={kind!r}, but n is at least 1, kind is 'cpu', 'gpu' or None, and this "
-                         f"machine has {gpus} GPUs")
-    make = mx.cpu if kind == "cpu" or n > gpus else mx.gpu
-    return [make(index) for index in range(n)]
+        raise ValueError(f"devices: n={n}, kind={kind!r}; give n > 0, kind 'cpu', 'gpu' or None; GPUs here: {gpus}")
+    return [mx.cpu(index) if kind == "cpu" or n > gpus else mx.gpu(index) for index in range(n)]
 
 
 def allreduce(data):
@@ -64,9 +62,8 @@ def allreduce(data):
     `data` is a list of dense MXNet arrays, one per device, equal in shape and type. Like every operator, the sum is
     queued, not waited for. Small arrays are summed on the first device, then copied. Large ones are cut into parts:
     each device sums its own part of all arrays (reduce-scatter), then copies the sum to all (all-gather).
-
-    ValueError for no arrays, two on one device (they might share memory), or unequal shapes or types; TypeError for a
-    single array, and for what is no dense MXNet array. Nothing is modified then. Lesson: 05-multi-gpu-from-scratch.
+    TypeError or ValueError for anything else, and for two arrays on one device; nothing is modified then.
+    Lesson: 05-multi-gpu-from-scratch.
     Source: Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009.
 
     >>> import mxnet as mx
@@ -76,38 +73,31 @@ def allreduce(data):
     [[11.0, 22.0], [11.0, 22.0]]
     """
     import mxnet as mx
-    if isinstance(data, mx.nd.NDArray):
-        raise TypeError("allreduce: the data is a single array; give a list of arrays, one per device")
+    if isinstance(data, mx.nd.NDArray) or not {type(array) for array in data} <= {mx.np.ndarray, mx.nd.NDArray}:
+        raise TypeError(f"allreduce: {[type(array).__name__ for array in data]}; give a list of dense MXNet arrays")
     if mx.autograd.is_recording():  # a sum in place is not to be differentiated
         with mx.autograd.pause():
             return allreduce(data)
-    data = list(data)
-    if not data:
-        raise ValueError("allreduce: no arrays; give one per device")
-    if not {type(array) for array in data} <= {mx.np.ndarray, mx.nd.NDArray}:
-        raise TypeError(f"allreduce: not only dense MXNet arrays: {', '.join(type(array).__name__ for array in data)}")
     data = [array.as_nd_ndarray() for array in data]  # what add_n takes
     homes = [array.context for array in data]
-    if len(set(homes)) < len(homes):
+    if len(set(homes)) < len(homes) or not homes:
         raise ValueError(f"allreduce: the arrays are on {homes}; give one array per device")
-    if len(data) == 1:
-        return
     parts = math.ceil(len(data) * data[0].size / PART) or 1
-    if parts > 1 or mx.context.num_gpus():
-        return _allreduce_by_parts(data, parts)
-    try:
-        total = mx.nd.add_n(*data, out=data[0])  # CPU devices can read each other's arrays
-    except mx.MXNetError:  # it refuses unequal arrays before anything is queued
-        _check_alike(data)
-        raise
-    for array in data[1:]:
-        total.copyto(array)
+    if parts == 1 and not mx.context.num_gpus():  # CPU devices can read each other's arrays
+        with contextlib.suppress(mx.MXNetError):  # unequal arrays: they are refused before anything is queued
+            total = mx.nd.add_n(*data, out=data[0])
+            for array in data[1:]:
+                total.copyto(array)
+            return
+    facts = [f"{array.shape} {np.dtype(array.dtype).name}" for array in data]
+    if len(set(facts)) > 1:
+        raise ValueError(f"allreduce: the arrays are {', '.join(facts)}; all must be equal in shape and type")
+    _allreduce_by_parts(data, parts)
 
 
 def _allreduce_by_parts(data, number):
     """All-reduce arrays that are large, or on GPUs, in so many parts, one part per device at a time."""
     import mxnet as mx
-    _check_alike(data)
     count, size, gpus = len(data), data[0].size, mx.context.num_gpus()
     edges = [size * part // number for part in range(number + 1)]
     flat = [array.reshape((-1,)) for array in data]  # views: writing to them writes to the arrays
@@ -123,59 +113,33 @@ def _allreduce_by_parts(data, number):
                 total.copyto(mine[owner][(owner + step) % count])
 
 
-def _check_alike(arrays):
-    """Raise ValueError if arrays differ in shape or type."""
-    facts = [f"{array.shape} {np.dtype(array.dtype).name}" for array in arrays]
-    if len(set(facts)) > 1:
-        raise ValueError(f"allreduce: the arrays are {', '.join(facts)}; all must be equal in shape and type")
-
-
 def split_and_load(data, devices, weights=None):
     """Cut `data` (an MXNet or NumPy array) along axis 0 into one part per device, and put each on its device, in order.
 
     Without `weights`, sizes differ by at most one row, the larger ones first. With numbers above zero, one per device,
     sizes follow them by largest remainder, and no part is empty. A part on the data's own device shares its memory.
-
-    ValueError for no devices, fewer rows than devices, or weights wrong in number or not above zero; TypeError for
-    what is no device. Lesson: 05-multi-gpu-from-scratch; unequal weights in 06-multi-gpu-concise.
+    ValueError for fewer rows than devices or wrong weights, TypeError for what is no device.
+    Lesson: 05-multi-gpu-from-scratch; unequal weights in 06-multi-gpu-concise.
 
     >>> [part.shape for part in split_and_load(np.ones((7, 2)), devices(2, "cpu"))]
     [(4, 2), (3, 2)]
     """
     import mxnet as mx
-    devices, rows = list(devices), data.shape[0]
+    devices = list(devices)
     if not all(isinstance(device, mx.Context) for device in devices):
         raise TypeError(f"split_and_load: the devices are {devices}; give MXNet's, such as devices(2)")
-    if not 0 < len(devices) <= rows:
-        raise ValueError(f"split_and_load: {rows} rows for {len(devices)} devices; each device needs at least one")
     if isinstance(data, np.ndarray):
         data = (mx.np if mx.util.is_np_array() else mx.nd).array(data, dtype=data.dtype, ctx=mx.cpu())
-    edges = accumulate(_sizes(rows, len(devices), weights), initial=0)
-    parts = [data[start:end] for start, end in pairwise(edges)]
-    return [part.as_in_context(device) for part, device in zip(parts, devices, strict=True)]
-
-
-def _sizes(rows, count, weights):
-    """Return how many of `rows` each of `count` devices gets: by largest remainder, at least one."""
-    weights = [1] * count if weights is None else list(weights)
-    if len(weights) != count or not all(0 < weight < math.inf for weight in weights):
-        raise ValueError(f"split_and_load: weights {weights} for {count} devices; give each a number above zero")
-    shares = [rows * weight / sum(weights) for weight in weights]
-    sizes = [max(1, math.floor(share)) for share in shares]
-    while sum(sizes) < rows:
-        sizes[max(range(count), key=lambda index: shares[index] - sizes[index])] += 1
-    while sum(sizes) > rows:  # where small parts were given a row
-        sizes[sizes.index(max(sizes))] -= 1
-    return sizes
+    edges = pairwise(accumulate(part_sizes(data.shape[0], len(devices), weights), initial=0))
+    return [data[start:end].as_in_context(device) for (start, end), device in zip(edges, devices, strict=True)]
 
 
 def evaluate_accuracy(data_iter, net, devices):
     """Return the share of rows, over all batches, whose largest score is at the label: a float from 0 to 1.
 
     `net` maps each device's part of a batch to scores (rows, classes); labels are (rows,), and other shapes or no rows
-    are a ValueError. All devices get their work before any result is waited for. A last, shorter batch counts by its
-    rows; scores with a NaN count as wrong. No gradients are recorded, and dropout is off.
-    Lesson: 05-multi-gpu-from-scratch.
+    are a ValueError. All devices get their work before any result is waited for. Scores with a NaN count as wrong.
+    No gradients are recorded, and dropout is off. Lesson: 05-multi-gpu-from-scratch.
 
     >>> import mxnet as mx
     >>> evaluate_accuracy([(mx.nd.array([[1, 9], [9, 1]]), mx.nd.array([1, 1]))], lambda x: x, devices(2, "cpu"))
@@ -202,14 +166,11 @@ def load_data(batch_size, dataset=None, resize=None):
     """Return two Gluon loaders, of training batches (shuffled) and of test batches: pairs of images and labels.
 
     `dataset` and `resize` are those of `d2lhelpers.datasets.load_arrays`. Images are float32 from 0 to 1, shaped
-    (rows, 1, height, width); labels int32, shaped (rows,). ValueError for a batch size below 1.
-    Lesson: 05-multi-gpu-from-scratch.
+    (rows, 1, height, width); labels int32, shaped (rows,). Lesson: 05-multi-gpu-from-scratch.
 
     >>> [labels.shape for images, labels in load_data(256, dataset="digits")[1]]
     [(256,), (104,)]
     """
-    if batch_size < 1:
-        raise ValueError(f"load_data: batch_size={batch_size}; give at least 1")
     from mxnet.gluon.data import ArrayDataset, DataLoader
     train, test = load_arrays(dataset, resize)
     return DataLoader(ArrayDataset(*train), batch_size, shuffle=True), DataLoader(ArrayDataset(*test), batch_size)

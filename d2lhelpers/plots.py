@@ -12,28 +12,19 @@ _COMMUNICATION = re.compile(r"Copy[CG]PU2|Memcpy|copy_$|add_n$|ElementwiseSum$|K
 
 
 def device_colour(device):
-    """Return the colour of a device by the first number in its name: "cpu(1)" and "cuda:1" have that of device 1.
-
-    >>> device_colour("cpu(1)") == device_colour("cuda:1 stream 7") == ORANGE
-    True
-    """
+    """Return the colour of a device by the first number in its name: "cpu(1)" and "cuda:1" have that of device 1."""
     number = re.search(r"\d+", str(device))
     return DEVICES[int(number.group()) % len(DEVICES) if number else 0]
 
 
 def is_communication(operator):
-    """Return whether an operator of this name copies between devices, or sums over them.
-
-    >>> [is_communication(name) for name in ("CopyCPU2CPU", "add_n", "add")]
-    [True, True, False]
-    """
+    """Return whether an operator of this name copies between devices, or sums over them."""
     return bool(_COMMUNICATION.match(operator))
 
 
 def shade(colour, rank):
     """Return `colour` for rank 0, and ever lighter ones for the next ranks."""
     from matplotlib.colors import to_rgb
-
     light = (0, 0.35, 0.6, 0.78)[min(rank, 3)]
     return tuple(part + (1 - part) * light for part in to_rgb(colour))
 
@@ -42,7 +33,6 @@ def shade(colour, rank):
 def axes(ax, size, xlabel, ylabel=""):
     """Give `ax`, or the axes of a new figure of `size` inches, in the lessons' style; show a new one in the end."""
     import matplotlib.pyplot as plt
-
     new = ax is None
     if new:
         _, ax = plt.subplots(figsize=size, layout="constrained")
@@ -56,11 +46,9 @@ def axes(ax, size, xlabel, ylabel=""):
 
 
 def bars(values, unit, ax=None, scale=1):
-    """Draw one bar per label, with its number beside it.
+    """Draw one bar per label, with its number beside it, multiplied by `scale` to be in `unit`.
 
-    `values` maps labels to numbers, or to Measurements: their bars end at the median and have a whisker from the
-    lower to the upper quartile. Everything is multiplied by `scale` to be in `unit`, which stands on the axis.
-
+    `values` maps labels to numbers, or to Measurements and Ratios, which have a whisker over their quartiles.
     Lesson: 01-imperative-and-symbolic.
     """
     spans = [(value.low, value.median, value.high) if hasattr(value, "median") else (value, value, value)
@@ -79,7 +67,6 @@ def curves(points, xlabel, ylabel, ax=None):
     """Draw one line per label through its points: `points` maps labels to lists of (x, y).
 
     Called again with the same `ax`, it adds lines in the next colours. An empty label has no entry in the legend.
-
     Lesson: 03-asynchronous-computation.
     """
     with axes(ax, (8, 3.2), xlabel, ylabel) as ax:

@@ -3,11 +3,9 @@
 However a cell that waits for them ends (an error, an interrupt, a time limit, a killed kernel), no process is left.
 """
 import contextlib
-import io
 import itertools
 import os
 import pickle
-import shutil
 import signal
 import socket
 import subprocess
@@ -28,32 +26,24 @@ def launch(commands, timeout=60):
     r"""Run several commands side by side until all have ended, and return what each one printed, by name.
 
     `commands` maps each name to (command, variables): a list of strings, and the environment variables to set for it;
-    None removes one. `timeout` is in seconds, for all of them together.
-
-    FileNotFoundError for a command that does not exist, before any is started. As soon as one fails, the others are
-    ended, and RuntimeError says which one it was and how it ended. TimeoutError says which were still running at the
-    limit. Both show what each process printed, on standard error too.
-
-    Lesson: 07-many-machines.
+    None removes one. `timeout` is in seconds, for all of them together. As soon as one fails, the others are ended, and
+    RuntimeError says which one it was and how it ended; TimeoutError says which were still running at the limit. Both
+    show what each process printed. Lesson: 07-many-machines.
 
     >>> program = "import os; print('I am', os.environ['ROLE'])"
     >>> launch({role: ([sys.executable, "-c", program], {"ROLE": role}) for role in ("server", "worker")})
     {'server': 'I am server\n', 'worker': 'I am worker\n'}
     """
-    environments = {}
-    for name, (command, variables) in commands.items():
-        merged = {**os.environ, **variables}
-        environments[name] = {key: str(value) for key, value in merged.items() if value is not None}
-        if not shutil.which(command[0], path=environments[name].get("PATH")):
-            raise FileNotFoundError(f"{name} cannot start: there is no command {command[0]!r} here")
     guards, files, deadline = {}, {}, time.monotonic() + timeout
     with contextlib.ExitStack() as stack:
         try:
-            for name, (command, _) in commands.items():
+            for name, (command, variables) in commands.items():
+                merged = {**os.environ, **variables}
                 files[name] = [stack.enter_context(tempfile.TemporaryFile()) for _ in ("output", "errors")]
                 guards[name] = subprocess.Popen(
                     [*GUARD, *map(str, command)], stdin=subprocess.PIPE, stdout=files[name][0], stderr=files[name][1],
-                    env=environments[name], start_new_session=True)  # an interrupt reaches this process alone
+                    env={key: str(value) for key, value in merged.items() if value is not None},
+                    start_new_session=True)  # an interrupt reaches this process alone
             running, failed = list(guards), []
             while running and not failed and time.monotonic() < deadline:
                 time.sleep(0.01)
@@ -80,13 +70,7 @@ def launch(commands, timeout=60):
 
 
 def free_port():
-    """Return the number of a port of 127.0.0.1 that nobody listens on.
-
-    Lesson: 07-many-machines.
-
-    >>> 1024 <= free_port() < 65536
-    True
-    """
+    """Return the number of a port of 127.0.0.1 that nobody listens on. Lesson: 07-many-machines."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -98,12 +82,11 @@ def in_fresh_process(function, *arguments, timeout=120, **environment):
     A framework reads its settings once, when it starts, so an experiment with other settings needs another process.
     `environment` holds the variables to set; None removes one. The function, the arguments and the result are copied by
     cloudpickle, and with the function all that it uses of the notebook; modules are imported again. MXNet's NumPy
-    semantics are on there if they are on here. Gluon's networks and gradients do not travel: make them in the function.
+    semantics are on there if they are on here. MXNet's arrays arrive on cpu(0); Gluon's networks and gradients do not
+    travel: make them in the function.
     What the function prints is printed here when it has ended.
 
-    TypeError for a function or arguments that cannot be pickled. RuntimeError with the process's own traceback if the
-    function fails, ends its process, or returns what cannot be pickled. TimeoutError after `timeout` seconds.
-
+    RuntimeError with the process's own traceback if the function fails, TimeoutError after `timeout` seconds.
     Lesson: 04-automatic-parallelism.
 
     >>> def engine():
@@ -119,9 +102,6 @@ def in_fresh_processes(calls, timeout=120):
     """Call functions side by side, each in a fresh process, and return their results by name: see `in_fresh_process`.
 
     `calls` maps each name to (function, arguments, environment). As soon as one fails, the others are ended.
-
-    >>> in_fresh_processes({"a": (max, (1, 2), {}), "b": (os.getenv, ("ROLE",), {"ROLE": "worker"})})
-    {'a': 2, 'b': 'worker'}
     """
     numpy_semantics = "mxnet" in sys.modules and sys.modules["mxnet"].util.is_np_array()
     library = os.path.dirname(os.__file__)  # goes first, so that a reader's own signal.py does not hide Python's
@@ -129,13 +109,9 @@ def in_fresh_processes(calls, timeout=120):
     with tempfile.TemporaryDirectory() as folder:
         files, commands = {name: Path(folder, str(number)) for number, name in enumerate(calls)}, {}
         for name, (function, arguments, environment) in calls.items():
-            call = _pickled(f"{name} with its arguments and what it uses", (function, arguments))
-            files[name].write_bytes(pickle.dumps(numpy_semantics) + call)
+            files[name].write_bytes(pickle.dumps(numpy_semantics) + cloudpickle.dumps((function, arguments)))
             commands[name] = [sys.executable, "-c", CHILD, files[name], *path], environment
         print(*launch(commands, timeout).values(), sep="", end="")
-        for name, file in files.items():
-            if not file.with_suffix(".result").exists():
-                raise RuntimeError(f"{name} ended its process itself, and so returned nothing")
         return {name: pickle.loads(file.with_suffix(".result").read_bytes()) for name, file in files.items()}
 
 
@@ -144,30 +120,10 @@ def _answer(file):
     with open(file, "rb") as call:
         if pickle.load(call):  # NumPy semantics
             import mxnet
-
             mxnet.npx.set_np()
         function, arguments = pickle.load(call)
     result = function(*arguments)
-    Path(file).with_suffix(".result").write_bytes(_pickled("the result", result))
-
-
-class _Pickler(cloudpickle.CloudPickler):
-    """Keeps the device of MXNet's arrays, which MXNet's own pickling forgets."""
-
-    def reducer_override(self, value):
-        mx = sys.modules.get("mxnet")
-        if mx and isinstance(value, mx.nd.NDArray) and value.ctx != mx.cpu():
-            return mx.nd.NDArray.as_in_context, (value.as_in_context(mx.cpu()), value.ctx)
-        return super().reducer_override(value)
-
-
-def _pickled(what, value):
-    file = io.BytesIO()
-    try:
-        _Pickler(file).dump(value)
-    except Exception as error:
-        raise TypeError(f"{what} cannot be sent to another process: {error}") from error
-    return file.getvalue()
+    Path(file).with_suffix(".result").write_bytes(cloudpickle.dumps(result))
 
 
 def in_group(function, *arguments, size=2, timeout=120, **environment):
@@ -176,7 +132,6 @@ def in_group(function, *arguments, size=2, timeout=120, **environment):
     The results are listed by rank. The group uses gloo on 127.0.0.1 and needs no network. As with torchrun, RANK,
     LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are set, and OMP_NUM_THREADS is 1 unless it is set already.
     Otherwise it is like `in_fresh_process`; the errors name the rank, such as "rank 1".
-
     Lesson: pytorch/04-data-parallel.
 
     >>> def rank():
@@ -185,10 +140,9 @@ def in_group(function, *arguments, size=2, timeout=120, **environment):
     >>> in_group(rank)
     [(0, 2), (1, 2)]
     """
-    loopback = next(name for name, addresses in psutil.net_if_addrs().items()
-                    if any(each.address == "127.0.0.1" for each in addresses))
     shared = {"WORLD_SIZE": size, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(),
-              "GLOO_SOCKET_IFNAME": loopback, "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", 1), **environment}
+              "GLOO_SOCKET_IFNAME": "lo0" if sys.platform == "darwin" else "lo",
+              "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", 1), **environment}
     with tempfile.TemporaryDirectory() as folder:
         calls = {f"rank {rank}": (_member, (function, arguments, folder, size, rank),
                                   {**shared, "RANK": rank, "LOCAL_RANK": rank}) for rank in range(size)}
@@ -198,7 +152,6 @@ def in_group(function, *arguments, size=2, timeout=120, **environment):
 def _member(function, arguments, folder, size, rank):
     """Call the function as one of `size` ranks, which find each other by a file: another program can take no port."""
     import torch.distributed as dist
-
     dist.init_process_group("gloo", store=dist.FileStore(f"{folder}/store", size), rank=rank, world_size=size)
     result = function(*arguments)
     dist.destroy_process_group()

@@ -2,10 +2,10 @@
 import functools
 import itertools
 import json
-import os
 import re
 import tempfile
 import time
+from pathlib import Path
 from typing import NamedTuple
 
 from . import plots, timeline_plot
@@ -39,10 +39,8 @@ class Timeline:
     - `calls`: how often Python handed work over, be it an operator, a compiled graph or a backward pass;
     - `memory`: with `Timeline(memory=True)` the list of (seconds, bytes) in use, as the difference to before the block.
 
-    MXNet's profiler ends the whole process if another thread uses MXNet while Timelines open and close, or if there
-    are more CPU devices than cores plus two.
-
-    Lesson: 00-start-here. Source of the record: `mxnet.profiler`.
+    MXNet's profiler ends the process if another thread uses MXNet while Timelines open and close, or if there are more
+    CPU devices than cores plus two. Lesson: 00-start-here.
 
     >>> import mxnet as mx
     >>> with Timeline() as timeline:
@@ -81,7 +79,6 @@ class Timeline:
     def _begin(self):
         """Drain the queue and start the profiler."""
         import mxnet as mx
-
         mx.nd.waitall()
         mx.profiler.set_config(profile_memory=self._with_memory, continuous_dump=False)
         mx.profiler.set_state("run")
@@ -90,18 +87,16 @@ class Timeline:
     def _finish(self):
         """Drain the queue, stop the profiler in any case, and return what it recorded, as `_keep` takes it."""
         import mxnet as mx
-
         _marker(BLOCK[1]).mark()
         try:
             mx.nd.waitall()
         finally:
             mx.profiler.set_state("stop")
             with tempfile.TemporaryDirectory() as folder:
-                path = os.path.join(folder, "profile.json")
-                mx.profiler.set_config(filename=path, continuous_dump=False)
+                path = Path(folder, "profile.json")
+                mx.profiler.set_config(filename=str(path), continuous_dump=False)
                 mx.profiler.dump(finished=False)  # finished=True would end profiling for the whole process
-                with open(path, encoding="utf-8") as file:
-                    text = re.sub(r"\[\s*,", "[", file.read(), count=1)  # later records begin with a comma
+                text = re.sub(r"\[\s*,", "[", path.read_text("utf-8"), count=1)  # later records begin with a comma
             events = json.loads(text)["traceEvents"]
             _processes.update({event["pid"]: event["args"]["name"] for event in events if event["ph"] == "M"})
         return _read(events)
@@ -113,15 +108,13 @@ class Timeline:
         It stops at the first that reaches `enough`. This is for what a machine *can* do, such as working on two
         devices at once: another program may prevent that, but cannot bring it about, so one record proves it.
         """
-        best = None
-        for number in range(of):
-            time.sleep(0.25 if number else 0)  # the other program may be done by then
+        records = []
+        while len(records) < of and not any(key(record) >= enough for record in records):
+            time.sleep(0.25 if records else 0)  # the other program may be done by then
             with cls() as record:
                 work()
-            best = record if best is None else max(best, record, key=key)
-            if key(best) >= enough:
-                break
-        return best
+            records.append(record)
+        return max(records, key=key)
 
     @property
     def devices(self):
@@ -146,14 +139,11 @@ class Timeline:
 
     @property
     def utilization(self):
-        """For each device the share of the time from 0 to `end` during which it ran anything, from 0 to 1."""
+        """For each device the share of the time from 0 to `end` during which it ran anything."""
         return {device: round(self.busy(device) / self.end, 3) for device in self.devices}
 
     def overlap(self, a, b):
-        """Return the share of the less busy device's time during which both were busy: 0 in turns, 1 side by side.
-
-        `a` and `b` are devices or their names; one that ran nothing raises ValueError.
-        """
+        """Return the share of the less busy device's time during which both were busy: 0 in turns, 1 side by side."""
         both = sum(max(0.0, min(x[1], y[1]) - max(x[0], y[0]))
                    for x, y in itertools.product(self._busy(a), self._busy(b)))
         return both / (min(self.busy(a), self.busy(b)) or 1.0)
@@ -161,8 +151,7 @@ class Timeline:
     def plot(self, ax=None, label=None):
         """Draw one row per device, one block per operator, and above them Python, hatched where it waits.
 
-        A block has its device's colour, in a shade per operator; communication is green. The name is written where
-        it fits. `label` takes an Operator and returns another name for it, so that a lesson can group operators.
+        `label` takes an Operator and returns another name for it, so that a lesson can group operators.
         """
         timeline_plot.draw(self, ax, label)
 
@@ -178,10 +167,9 @@ class Timeline:
         rows, block = ["Python", *self.devices], Operator("the block's lines", "Python", 0.0, self.returned)
         events = [{"ph": "M", "name": "thread_name", "pid": 1, "tid": row, "args": {"name": name}}
                   for row, name in enumerate(rows)]
-        events += [{"ph": "X", "name": span.name, "pid": 1, "tid": rows.index(span.device),
-                    "ts": span.start * 1e6, "dur": (span.end - span.start) * 1e6} for span in [block, *self.operators]]
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump({"traceEvents": events}, file)
+        events += [{"ph": "X", "name": span.name, "pid": 1, "tid": rows.index(span.device), "ts": span.start * 1e6,
+                    "dur": (span.end - span.start) * 1e6} for span in [block, *self.operators]]
+        Path(path).write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
 
 
 _processes = {}  # the profiler names its processes, one per device, in its first record only
@@ -191,7 +179,6 @@ _levels = {}  # the profiler's counters of memory go on from one record to the n
 @functools.cache  # MXNet never frees what belongs to a marker
 def _marker(name):
     import mxnet as mx
-
     return mx.profiler.Marker(mx.profiler.Domain("Timeline"), name)
 
 

@@ -6,12 +6,10 @@ def draw(record, ax=None, label=None):
     """Draw a Timeline, as `Timeline.plot` says."""
     from matplotlib.legend_handler import HandlerTuple
     from matplotlib.patches import Patch
-
     rows = ["Python", *record.devices]
     with_gpu = any(row.startswith(("gpu", "cuda")) for row in rows)
     scale, unit = (1e3, "milliseconds") if record.end < 2 else (1, "seconds")
-    width = (record.end or 1) * scale
-    legend = {}
+    width, legend = (record.end or 1) * scale, {}
     with axes(ax, (10, 1.2 + 0.6 * len(rows)), f"{unit} since the block began") as ax:
         ax.set(xlim=(-0.004 * width, width), ylim=(len(rows) - 0.5, -0.5))
         ax.set_yticks(range(len(rows)), rows)
@@ -22,30 +20,28 @@ def draw(record, ax=None, label=None):
         letter = 0.6 * FONT * ax.figure.dpi / 72 / ax.get_window_extent().width * width
 
         def blocks(row, spans, colour, **style):
-            bars = [(start, end - start) for start, end in spans]
+            bars = [(start * scale, (end - start) * scale) for start, end in spans]
             ax.broken_barh(bars, (row - 0.38, 0.76), facecolor=colour, **style)
 
-        blocks(0, [(0, record.returned * scale)], PYTHON, edgecolor=PYTHON, linewidth=2)
+        blocks(0, [(0, record.returned)], PYTHON, edgecolor=PYTHON, linewidth=2)
         if record.waits:
-            blocks(0, [(start * scale, end * scale) for start, end in record.waits], "white", edgecolor=PYTHON,
-                   hatch="////")
+            blocks(0, record.waits, "white", edgecolor=PYTHON, hatch="////")
             legend["waiting"] = Patch(facecolor="white", edgecolor=PYTHON, hatch="////")
         for communication, name, rank, share, operators in _groups(record.operators, label):
             patches, written = [], False
             for row, device in enumerate(rows):
-                spans = [(o.start * scale, o.end * scale) for o in operators if o.device == device]
+                spans = [(operator.start, operator.end) for operator in operators if operator.device == device]
                 if not spans:
                     continue
-                colour = COMMUNICATION if communication else \
-                    PYTHON if with_gpu and device.startswith("cpu") else device_colour(device)
-                colour = shade(colour, rank)
-                edges = ["white" if end - start > letter / 2 else colour for start, end in spans]
+                colour = PYTHON if with_gpu and device.startswith("cpu") else device_colour(device)
+                colour = shade(COMMUNICATION if communication else colour, rank)
+                edges = ["white" if (end - start) * scale > letter / 2 else colour for start, end in spans]
                 blocks(row, spans, colour, edgecolor=edges, linewidth=0.6)
-                for start, end in spans:
-                    if end - start > letter * (len(name) + 0.5):
-                        ax.text((start + end) / 2, row, name, ha="center", va="center", fontsize=FONT,
-                                color="#222222" if rank else "white")
-                        written = True
+                wide = [span for span in spans if (span[1] - span[0]) * scale > letter * (len(name) + 0.5)]
+                for start, end in wide:
+                    ax.text((start + end) / 2 * scale, row, name, ha="center", va="center", fontsize=FONT,
+                            color="#222222" if rank else "white")
+                written = written or bool(wide)
                 patches.append(Patch(color=colour))
             if communication and not written:
                 legend["communication"] = Patch(color=COMMUNICATION)
@@ -57,10 +53,7 @@ def draw(record, ax=None, label=None):
 
 
 def _groups(operators, label):
-    """Group operators by name, communication apart, and rank the groups of either kind by the time they took.
-
-    Returns a list of (whether it is communication, name, rank, share of the time, operators).
-    """
+    """Return (whether it is communication, name, rank by its time, share of all time, operators) for each name."""
     groups = {}
     for operator in operators:
         name = (label(operator) if label else operator.name).lstrip("_")  # matplotlib hides what begins with _

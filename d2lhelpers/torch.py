@@ -2,14 +2,14 @@
 
 `Benchmark` and `measure` are the same on both tracks; pass them `sync=synchronize` to wait for what GPUs still do.
 """
-import math
+from itertools import pairwise
 
 import numpy as np
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 from .benchmark import Benchmark, measure
-from .datasets import load_arrays
+from .datasets import load_arrays, part_sizes
 from .torch_timeline import Timeline
 
 __all__ = ["Benchmark", "Timeline", "allreduce", "devices", "evaluate_accuracy", "load_data", "measure",
@@ -20,10 +20,7 @@ CHUNK = 1 << 19  # elements; the sum of so few is still in the cache when it is 
 
 def synchronize():
     """Wait until every GPU has done what was queued for it. On a CPU there is nothing to wait for.
-
     Lesson: pytorch/02-asynchronous-computation.
-
-    >>> synchronize()
     """
     for index in range(torch.cuda.device_count()):
         torch.cuda.synchronize(index)
@@ -40,20 +37,18 @@ def devices(n=2, kind=None):
     """
     gpus = torch.cuda.device_count()
     if n < 1 or kind not in (None, "cpu", "gpu") or (kind == "gpu" and n > gpus):
-        raise ValueError(f"devices: n={n}, kind={kind!r}, but n is at least 1, kind is 'cpu', 'gpu' or None, and this "
-                         f"machine has {gpus} GPUs")
+        raise ValueError(f"devices: n={n}, kind={kind!r}; give n > 0, kind 'cpu', 'gpu' or None; GPUs here: {gpus}")
     return [torch.device("cpu") if kind == "cpu" or n > gpus else torch.device("cuda", index) for index in range(n)]
 
 
 def allreduce(data):
     """Replace every tensor in `data` by the sum of them all, in place: an all-reduce.
 
-    `data` is a list of tensors, one per device, equal in shape and type; on one device, such as the CPU, one per
+    `data` is a list of dense tensors, one per device, equal in shape and type; on one device, such as the CPU, one per
     replica. On GPUs the sum is queued, not waited for. Large tensors on several devices are cut into one part per
     device: each device sums its part of all tensors (reduce-scatter), then copies the sum to all (all-gather).
-
-    ValueError for no tensors, unequal shapes or types, tensors that share memory, and views that are not dense;
-    TypeError for a single tensor, and for booleans. Nothing is modified then. Lesson: pytorch/04-data-parallel.
+    ValueError for unequal shapes or types, tensors that share memory or are not contiguous, no tensors and booleans;
+    TypeError for a single tensor. Nothing is modified then. Lesson: pytorch/04-data-parallel.
     Source: Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009.
 
     >>> data = [torch.tensor([1.0, 2.0]), torch.tensor([10.0, 20.0])]
@@ -66,23 +61,21 @@ def allreduce(data):
     data = list(data)
     if not data:
         raise ValueError("allreduce: no tensors; give one per device")
-    first, addresses, simple = data[0], [], True
+    first, starts, small, plain = data[0], [], data[0].nbytes <= SMALL, True
     shape, dtype, size = first.shape, first.dtype, first.nbytes
-    if dtype is torch.bool:
-        raise TypeError("allreduce: booleans have no sum; convert them with to(torch.int32)")
     for tensor in data:
         if tensor.shape != shape or tensor.dtype is not dtype:  # add_ would broadcast and cast
-            raise ValueError(f"allreduce: tensor {len(addresses)} is {tuple(tensor.shape)} {tensor.dtype}, but tensor "
-                             f"0 is {tuple(shape)} {dtype}; all must be equal in shape and type")
-        address = tensor.data_ptr()
-        for taken in addresses:
-            if -size < address - taken < size:
-                raise ValueError(f"allreduce: tensors {addresses.index(taken)} and {len(addresses)} share memory; "
-                                 "clone() one of them")
-        addresses.append(address)
-        if not tensor.is_cpu or not tensor.is_contiguous() or tensor.requires_grad or tensor.is_inference():
-            simple = False
-    if not simple or size > SMALL:
+            raise ValueError(f"allreduce: {tuple(tensor.shape)} {tensor.dtype} after {tuple(shape)} {dtype}; "
+                             "all must be equal in shape and type")
+        if not tensor.is_contiguous() or dtype is torch.bool:
+            raise ValueError(f"allreduce: {dtype} with strides {tensor.stride()}; give contiguous() numbers")
+        starts.append(tensor.data_ptr())
+        plain = plain and tensor.is_cpu and not tensor.requires_grad
+    starts.sort()
+    for one, next_one in pairwise(starts):
+        if next_one - one < size:
+            raise ValueError("allreduce: two of the tensors share memory; clone() one of them")
+    if not small or not plain:
         return _allreduce_by_parts(data)
     for tensor in data[1:]:  # a small sum needs no parts
         first.add_(tensor)
@@ -90,15 +83,9 @@ def allreduce(data):
         tensor.copy_(first)
 
 
-@torch.inference_mode()  # which may write to parameters, and to tensors made in inference mode
+@torch.no_grad()
 def _allreduce_by_parts(data):
-    """All-reduce tensors that are large, on GPUs, known to autograd or not contiguous."""
-    if not all(tensor.is_contiguous() for tensor in data):
-        for tensor in data:
-            if tensor.stride() != torch.empty_like(tensor, device="meta").stride():
-                raise ValueError(f"allreduce: a view with gaps or overlaps, {tuple(tensor.shape)} with strides "
-                                 f"{tensor.stride()}; give its contiguous() copy")
-        return _sum_and_copy([data])
+    """All-reduce tensors that are large, on GPUs or known to autograd."""
     flat, places = [tensor.view(-1) for tensor in data], {tensor.device for tensor in data}
     if places == {torch.device("cpu")}:
         for chunk in zip(*(tensor.split(CHUNK) for tensor in flat), strict=True):
@@ -128,40 +115,18 @@ def split_and_load(data, devices, weights=None):
     Without `weights`, sizes differ by at most one row, the larger ones first. With numbers above zero, one per device,
     sizes follow them by largest remainder, and no part is empty. A part on the data's own device shares its memory.
     From pinned memory (see `load_data`) copies are queued, not waited for: do not write to `data` before they are done.
+    ValueError for fewer rows than devices or wrong weights. Lesson: pytorch/04-data-parallel.
 
-    ValueError for no devices, fewer rows than devices, or weights wrong in number or not above zero; TypeError for
-    what is no device. Lesson: pytorch/04-data-parallel.
-
-    >>> [part.shape[0] for part in split_and_load(torch.ones(7, 2), ["cpu", "cpu"])]
-    [4, 3]
     >>> [part.shape[0] for part in split_and_load(torch.ones(7, 2), ["cpu", "cpu"], weights=[1, 6])]
     [1, 6]
     """
-    try:
-        places = list(map(torch.device, devices))
-    except (TypeError, RuntimeError) as error:
-        raise TypeError(f"split_and_load: the devices are {devices!r}; give a list such as devices(2)") from error
+    places = list(map(torch.device, devices))
     if isinstance(data, np.ndarray):
         data = torch.tensor(data)
     count, on_cpu = len(places), data.is_cpu
-    if not 0 < count <= data.shape[0]:
-        raise ValueError(f"split_and_load: {data.shape[0]} rows for {count} devices; each device needs at least one")
-    parts = data.tensor_split(count) if weights is None else data.split(_sizes(data.shape[0], count, weights))
+    even = weights is None and 0 < count <= data.shape[0]
+    parts = data.tensor_split(count) if even else data.split(part_sizes(data.shape[0], count, weights))
     return [part.to(place, non_blocking=on_cpu) for part, place in zip(parts, places, strict=True)]
-
-
-def _sizes(rows, count, weights):
-    """Return how many of `rows` each of `count` devices gets: by largest remainder, at least one."""
-    weights = list(weights)
-    if len(weights) != count or not all(0 < weight < math.inf for weight in weights):
-        raise ValueError(f"split_and_load: weights {weights} for {count} devices; give each a number above zero")
-    shares = [rows * weight / sum(weights) for weight in weights]
-    sizes = [max(1, math.floor(share)) for share in shares]
-    while sum(sizes) < rows:
-        sizes[max(range(count), key=lambda index: shares[index] - sizes[index])] += 1
-    while sum(sizes) > rows:  # where small parts were given a row
-        sizes[sizes.index(max(sizes))] -= 1
-    return sizes
 
 
 @torch.no_grad()
@@ -169,9 +134,8 @@ def evaluate_accuracy(data_iter, net, devices):
     """Return the share of rows, over all batches, whose largest score is at the label: a float from 0 to 1.
 
     `net` maps each device's part of a batch to scores (rows, classes); labels are (rows,), and other shapes or no rows
-    are a ValueError. All devices get their work before any result is waited for. A last, shorter batch counts by its
-    rows; scores with a NaN count as wrong. A module is in evaluation mode meanwhile, and afterwards as it was.
-    Lesson: pytorch/04-data-parallel.
+    are a ValueError. All devices get their work before any result is waited for. Scores with a NaN count as wrong.
+    A module is in evaluation mode meanwhile, and afterwards as it was. Lesson: pytorch/04-data-parallel.
 
     >>> evaluate_accuracy([(torch.tensor([[1, 9], [9, 1]]), torch.tensor([1, 1]))], lambda x: x, ["cpu", "cpu"])
     0.5

@@ -3,6 +3,7 @@ import json
 import os
 import re
 import tempfile
+from pathlib import Path
 
 import torch
 from torch.profiler import ProfilerActivity, profile, record_function
@@ -22,9 +23,7 @@ class Timeline(timeline.Timeline):
     Like `d2lhelpers.Timeline`, but `memory` stays empty. An operator that calls others is shown as one. On a CPU an
     operator runs in the thread that calls it, so each thread has a row: "cpu", "cpu thread 1", ... On a GPU kernels
     and copies are shown where they ran: "cuda:0", or with several streams "cuda:0 stream 7", ...; the CPU's rows then
-    show which thread queued them.
-
-    Lesson: pytorch/02-asynchronous-computation. Source of the record: `torch.profiler`.
+    show which thread queued them. Lesson: pytorch/02-asynchronous-computation. Source of the record: `torch.profiler`.
 
     >>> x = torch.ones(100, 100)
     >>> with Timeline() as timeline:
@@ -49,10 +48,9 @@ class Timeline(timeline.Timeline):
         finally:
             self._profile.stop()
             with tempfile.TemporaryDirectory() as folder:
-                path = os.path.join(folder, "trace.json")
-                self._profile.export_chrome_trace(path)
-                with open(path, encoding="utf-8") as file:
-                    events = json.load(file)["traceEvents"]
+                path = Path(folder, "trace.json")
+                self._profile.export_chrome_trace(str(path))
+                events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
             del self._profile, self._block
         return _read([event for event in events if event.get("ph") == "X"])
 
@@ -64,10 +62,7 @@ def _synchronize():
 
 
 def _read(events):
-    """Return operators, Python's end, calls and waits from the events of one record of `torch.profiler`.
-
-    The operators are the outermost ones of each thread, and what ran on GPUs.
-    """
+    """Return each thread's outermost operators and what ran on GPUs, Python's end, calls and waits of one record."""
     [block] = [event for event in events if event["name"] == BLOCK and event["cat"] == "user_annotation"]
     returned = block["dur"] / 1e6
     streams = {_place(event) for event in events if event["cat"] in ON_GPU}

@@ -33,7 +33,7 @@ def test_allreduce_of_gradients():
 
 def test_allreduce_refuses_sparse_arrays():
     """Sparse arrays are refused: add_n would drop the rows that the first one lacks."""
-    with pytest.raises(TypeError, match="not only dense MXNet arrays: RowSparseNDArray, RowSparseNDArray"):
+    with pytest.raises(TypeError, match=r"RowSparseNDArray.*dense MXNet arrays"):
         allreduce([mx.nd.ones((2, 2), ctx=mx.cpu(i)).tostype("row_sparse") for i in (0, 1)])
 
 

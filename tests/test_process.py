@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import psutil
 import pytest
 
-from d2lhelpers.process import in_fresh_process, in_fresh_processes, in_group, launch
+from d2lhelpers.process import in_fresh_process, in_group, launch
 
 FOR_EVER = "import time; print('still here', flush=True); time.sleep(600)"
 WITH_CHILD = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', *sys.argv[1:]]); {FOR_EVER}"
@@ -105,12 +105,11 @@ def test_what_left_its_group_is_ended(marker):
     assert becomes(0, marker)
 
 
-def test_an_unknown_command_starts_nothing(tmp_path):
-    """A command that is not there is named before any other is started; its own PATH says where to look."""
-    started, tool = tmp_path / "started", tmp_path / "my-tool"
-    with pytest.raises(FileNotFoundError, match="worker cannot start: there is no command 'my-tool' here"):
-        launch({"server": python(f"open({str(started)!r}, 'w')"), "worker": (["my-tool"], {})})
-    assert not started.exists()
+def test_an_unknown_command_is_named(tmp_path):
+    """A command that is not there is named, and the others are ended; its own PATH says where to look."""
+    tool = tmp_path / "my-tool"
+    with pytest.raises(RuntimeError, match=r"worker failed(?s:.*)No such file or directory: 'my-tool'"):
+        launch({"server": python(FOR_EVER), "worker": (["my-tool"], {})})
     tool.symlink_to("/bin/sh")
     assert launch({"tool": (["my-tool", "-c", "echo found"], {"PATH": tmp_path})}) == {"tool": "found\n"}
 
@@ -145,24 +144,17 @@ def fail():
 
 @pytest.mark.parametrize(("function", "message"), [
     (fail, r"fail failed with exit status 1(?s:.*)in fail(?s:.*)KeyError: 'the word'"),
-    (lambda: os._exit(0), "<lambda> ended its process itself, and so returned nothing"),
-    (lambda: (n for n in ()), "result cannot be sent to another process: cannot"),
-], ids=["raises", "exits", "returns a generator"])
+    (lambda: (n for n in ()), "cannot pickle 'generator'"),
+], ids=["raises", "returns a generator"])
 def test_a_failure_is_shown(function, message):
-    """A function that fails, ends its process or returns what cannot be pickled is a RuntimeError that says so."""
+    """A function that fails or returns what cannot be pickled is a RuntimeError that says so."""
     with pytest.raises(RuntimeError, match=message):
         in_fresh_process(function)
 
 
-def test_what_cannot_be_sent_is_refused():
-    """An argument that cannot be pickled is a TypeError that names the call, before any process is started."""
-    with pytest.raises(TypeError, match="a with its arguments and what it uses cannot be sent to another process"):
-        in_fresh_processes({"a": (print, [(n for n in ())], {})})
-
-
 @pytest.mark.skipif(not find_spec("mxnet"), reason="mxnet is not installed")
 def test_mxnet_arrays_and_semantics_travel():
-    """Arrays keep values and devices both ways, NumPy semantics are on if they are on here, a Timeline is whole."""
+    """Arrays keep their values both ways, NumPy semantics are on if they are on here, a Timeline is whole."""
     program = """
 from d2lhelpers import Timeline, process
 from mxnet import cpu, np, npx
@@ -170,12 +162,12 @@ npx.set_np()
 xs = [np.ones((2, 2), ctx=cpu(i)) for i in range(2)]
 def double():
     with Timeline() as timeline:
-        ys = [2 * x for x in xs]
+        ys = [2 * x.as_in_ctx(cpu(i)) for i, x in enumerate(xs)]
     return ys, np.array(3).shape, timeline
 ys, shape, timeline = process.in_fresh_process(double)
-print([y.ctx for y in ys], [float(y.sum()) for y in ys], shape, timeline.devices)
+print([float(y.sum()) for y in ys], shape, {each.device for each in timeline.operators if "mul" in each.name})
 """
-    assert launch({"parent": python(program)})["parent"] == "[cpu(0), cpu(1)] [8.0, 8.0] () ['cpu(0)', 'cpu(1)']\n"
+    assert launch({"parent": python(program)})["parent"].startswith("[8.0, 8.0] () {'cpu(")
 
 
 def summed(how=None):
