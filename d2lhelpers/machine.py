@@ -88,7 +88,7 @@ class Limits(NamedTuple):
             for (label, (operations, size, seconds)), x in zip(work.items(), intensities, strict=True):
                 colour, y = colours[self.regime(operations, size)[0]], operations / seconds
                 ax.plot(x, y, "o", color=colour, markersize=11)
-                ax.annotate(label, (x, y), (0, -22), textcoords="offset points", ha="center", fontsize=FONT)
+                ax.annotate(label, (x, y), (10, -20), textcoords="offset points", fontsize=FONT)
                 if colour == PYTHON:
                     ax.plot(x, operations / self.dispatch, "_", color=PYTHON, markersize=24, markeredgewidth=4)
             ax.margins(y=0.12)
