@@ -62,8 +62,7 @@ def launch(commands, timeout=60):
     if failed:
         status = guards[failed[0]].returncode
         how = f"exit status {status}" if status > 0 else f"signal {signal.Signals(-status).name}"
-        rest = "; the others were ended" if len(commands) > 1 else ""
-        raise RuntimeError(f"{failed[0]} failed with {how}{rest}{words}")
+        raise RuntimeError(f"{failed[0]} failed with {how}{'; the others were ended' * (len(commands) > 1)}{words}")
     if running:
         raise TimeoutError(f"{' and '.join(running)} took more than {timeout} seconds and had to be ended{words}")
     return {name: output for name, (output, _) in printed.items()}

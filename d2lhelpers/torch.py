@@ -10,20 +10,12 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from .benchmark import Benchmark, measure
 from .datasets import load_arrays, part_sizes
-from .torch_timeline import Timeline
+from .torch_timeline import Timeline, synchronize
 
 __all__ = ["Benchmark", "Timeline", "allreduce", "devices", "evaluate_accuracy", "load_data", "measure",
            "split_and_load", "synchronize"]
 SMALL = 1 << 20  # bytes; up to this, parts of a tensor gain less than their extra operators cost
 CHUNK = 1 << 19  # elements; the sum of so few is still in the cache when it is copied
-
-
-def synchronize():
-    """Wait until every GPU has done what was queued for it. On a CPU there is nothing to wait for.
-    Lesson: pytorch/02-asynchronous-computation.
-    """
-    for index in range(torch.cuda.device_count()):
-        torch.cuda.synchronize(index)
 
 
 def devices(n=2, kind=None):
@@ -61,7 +53,7 @@ def allreduce(data):
     data = list(data)
     if not data:
         raise ValueError("allreduce: no tensors; give one per device")
-    first, starts, small, plain = data[0], [], data[0].nbytes <= SMALL, True
+    first, starts, plain = data[0], [], True
     shape, dtype, size = first.shape, first.dtype, first.nbytes
     for tensor in data:
         if tensor.shape != shape or tensor.dtype is not dtype:  # add_ would broadcast and cast
@@ -75,7 +67,7 @@ def allreduce(data):
     for one, next_one in pairwise(starts):
         if next_one - one < size:
             raise ValueError("allreduce: two of the tensors share memory; clone() one of them")
-    if not small or not plain:
+    if size > SMALL or not plain:
         return _allreduce_by_parts(data)
     for tensor in data[1:]:  # a small sum needs no parts
         first.add_(tensor)
@@ -175,5 +167,4 @@ def load_data(batch_size, dataset=None, resize=None):
     train, test = (TensorDataset(torch.from_numpy(images), torch.from_numpy(labels.astype(np.int64)))
                    for images, labels in load_arrays(dataset, resize))
     pin = torch.cuda.is_available()
-    return (DataLoader(train, batch_size, shuffle=True, pin_memory=pin),
-            DataLoader(test, batch_size, pin_memory=pin))
+    return DataLoader(train, batch_size, shuffle=True, pin_memory=pin), DataLoader(test, batch_size, pin_memory=pin)

@@ -33,7 +33,7 @@ class Timeline(timeline.Timeline):
     """
 
     def _begin(self):
-        _synchronize()
+        synchronize()
         activities = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * torch.cuda.is_available()
         every_thread = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
         self._profile = profile(activities=activities, experimental_config=every_thread)
@@ -44,7 +44,7 @@ class Timeline(timeline.Timeline):
     def _finish(self):
         self._block.__exit__(None, None, None)  # before the wait, so that its length is Python's time
         try:
-            _synchronize()
+            synchronize()
         finally:
             self._profile.stop()
             with tempfile.TemporaryDirectory() as folder:
@@ -55,8 +55,8 @@ class Timeline(timeline.Timeline):
         return _read([event for event in events if event.get("ph") == "X"])
 
 
-def _synchronize():
-    """Wait until every GPU has done what was queued for it."""
+def synchronize():
+    """Wait until every GPU has done what was queued for it. On a CPU there is nothing to wait for."""
     for index in range(torch.cuda.device_count()):
         torch.cuda.synchronize(index)
 
