@@ -30,8 +30,7 @@ def load_arrays(dataset=None, resize=None):
     cached. The environment variable D2LHELPERS_DATASET sets the default, D2LHELPERS_DATA_DIR another folder than the
     user's cache: files that lie there are used as they are. `resize` scales the images to so many pixels (bilinear).
     Images are float32 from 0 to 1, shaped (n, 1, height, width), labels int32 from 0 to 9, shaped (n,).
-    ValueError for an unknown data set or a damaged file, ConnectionError if no mirror delivered, OSError if the file
-    cannot be kept.
+    ValueError for an unknown data set or a damaged file, ConnectionError or OSError if it cannot be had or kept.
     Lesson: 05-multi-gpu-from-scratch. Sources: the optical digits of the UCI repository, through scikit-learn;
     Fashion-MNIST, Xiao, Rasul and Vollgraf 2017, arXiv:1708.07747.
 
@@ -85,8 +84,7 @@ def _fashion_mnist(part):
     images = _read_idx(_path(f"{part}-images-idx3-ubyte.gz"), (28, 28))
     labels = _read_idx(path := _path(f"{part}-labels-idx1-ubyte.gz"), ())
     if len(images) != len(labels) or labels.max() > 9:
-        raise ValueError(f"{path} has {len(labels)} labels from {labels.min()} to {labels.max()} for {len(images)} "
-                         "images, not one from 0 to 9 for each: replace it, or remove it to have it downloaded again")
+        raise ValueError(f"{path} has no label from 0 to 9 for each image: replace it, or remove it for a new download")
     return np.divide(images[:, None], 255, dtype=np.float32), labels.astype(np.int32)
 
 

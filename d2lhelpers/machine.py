@@ -51,12 +51,9 @@ class Limits(NamedTuple):
     bandwidth: float
     dispatch: float
 
-    def _numbers(self):
-        return (f"memory {self.bandwidth / 1e9:.1f} GB/s", f"arithmetic {self.peak / 1e9:.1f} Gflop/s",
-                f"one dispatch {self.dispatch * 1e6:.1f} µs")
-
     def __repr__(self):
-        return "\n".join([f"{self.device}:", *self._numbers()])
+        return (f"{self.device}:\nmemory {self.bandwidth / 1e9:.1f} GB/s\narithmetic {self.peak / 1e9:.1f} Gflop/s\n"
+                f"one dispatch {self.dispatch * 1e6:.1f} µs")
 
     def regime(self, operations, bytes):
         """Return what bounds an operator, and the seconds that it takes at least.
@@ -92,7 +89,7 @@ class Limits(NamedTuple):
                 if colour == PYTHON:
                     ax.plot(x, operations / self.dispatch, "_", color=PYTHON, markersize=24, markeredgewidth=4)
             ax.margins(y=0.12)
-            ax.legend(ax.lines[:3], self._numbers(), fontsize=FONT, frameon=False, ncols=3, columnspacing=1,
+            ax.legend(ax.lines[:3], repr(self).splitlines()[1:], fontsize=FONT, frameon=False, ncols=3, columnspacing=1,
                       handlelength=1.3, loc="lower center", bbox_to_anchor=(0.5, 1))
 
 
@@ -133,9 +130,7 @@ def limits():
 
 
 def count_calls(fn):
-    """Return how often Python handed work to the framework while `fn()` ran: an operator, or a whole compiled graph.
-    Lesson: 01-imperative-and-symbolic.
-    """
+    """Return how often Python handed work to the framework while `fn()` ran: an operator, or a whole compiled graph."""
     if "mxnet" in sys.modules:
         from .timeline import Timeline
     else:

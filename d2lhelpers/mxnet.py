@@ -22,14 +22,12 @@ def configure_engine(devices=2):
     devices run matrix products of several threads each); with one device, on one thread per core. With 64 temporary
     workspaces, operators of two devices rarely draw the same one, which would make one of them wait.
 
-    Prints and returns the environment variables. ValueError for fewer than one device; RuntimeError if MXNet has been
-    imported with other settings. Lesson: 04-automatic-parallelism. Source: MXNet's list of environment variables.
+    Prints and returns the environment variables; RuntimeError if MXNet has been imported with other settings.
+    Lesson: 04-automatic-parallelism. Source: MXNet's list of environment variables.
 
     >>> settings = configure_engine(devices=2)  # doctest: +ELLIPSIS
     engine: 2 devices, 1 worker and 1 OpenMP thread per device, 64 workspaces...
     """
-    if devices < 1:
-        raise ValueError(f"configure_engine: devices={devices}; give at least 1")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     threads = cores if devices == 1 else 1
     settings = {"MXNET_CPU_WORKER_NTHREADS": "1", "OMP_NUM_THREADS": str(threads), "MXNET_CPU_TEMP_COPY": "64"}

@@ -93,8 +93,7 @@ def in_fresh_process(function, *arguments, timeout=120, **environment):
     >>> in_fresh_process(engine, MXNET_ENGINE_TYPE="NaiveEngine")
     'NaiveEngine'
     """
-    name = getattr(function, "__name__", "the function")
-    return in_fresh_processes({name: (function, arguments, environment)}, timeout)[name]
+    return in_fresh_processes({function.__name__: (function, arguments, environment)}, timeout)[function.__name__]
 
 
 def in_fresh_processes(calls, timeout=120):

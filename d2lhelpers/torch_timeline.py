@@ -85,8 +85,7 @@ def _read(events):
     return operators, returned, calls, waits
 
 
-def _place(event):
-    """Return the device and the stream of an event: a copy between GPUs names three, from, to, and where it ran."""
+def _place(event):  # a copy between GPUs names three: from, to, and where it ran
     return event["args"].get("device", event["args"].get("inDevice")), event["args"]["stream"]
 
 

@@ -178,7 +178,7 @@ def test_every_lesson_is_in_the_table():
 
 
 def test_each_lesson_leads_to_the_next():
-    """Every lesson links to the next one, the one before and the start; a deeper notebook to the lesson it came from."""
+    """Every lesson links to the next, the one before and the start; a deeper notebook to the lesson it came from."""
     links = {path: {(path.parent / target).resolve() for cell in nbformat.read(path, as_version=4).cells
                     if cell.cell_type == "markdown" for _, _, target in LINK.findall(cell.source)} for path in LESSONS}
     start = ROOT / "notebooks" / "00-start-here.ipynb"
