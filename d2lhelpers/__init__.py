@@ -1,7 +1,6 @@
-"""The helpers that the lessons share: timing, timelines, data, and work split over several devices.
+"""The helpers of the MXNet track; `d2lhelpers.torch` has the same names for PyTorch.
 
-The names below are the MXNet track; `d2lhelpers.torch` has the same for PyTorch. Importing this package loads
-neither framework: a name's module is loaded when the name is first used, MXNet when a helper first needs it.
+Importing this package loads neither framework: a name's module is loaded when the name is first used.
 """
 from importlib import import_module
 

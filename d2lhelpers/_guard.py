@@ -1,7 +1,6 @@
-"""The guard of one command: runs it, and ends it with all that it has started. `process.launch` starts one for each.
+"""The guard of one command: runs it, and ends it with all that it has started.
 
-The guard's standard input is a pipe from the process that launched it. The pipe closes when that process lets go of it
-or is killed, and the guard then kills the command.
+Its standard input is a pipe, which closes when the process that launched it lets go or is killed: then it kills, too.
 """
 import contextlib
 import ctypes

@@ -18,9 +18,8 @@ class Benchmark:
     """Time a `with` block once, print `description: 0.1234 sec`, and keep the time in `.seconds`.
 
     `sync` is called before the clock starts and before it stops, to drain the engine's queue (`npx.waitall`). Without
-    it the clock stops when the block returns: on an asynchronous engine, when the work is queued. An exception passes
-    through, nothing is printed, and `.seconds` is None. A single reading proves little: see `measure`.
-    Lesson: 03-asynchronous-computation.
+    it the clock stops when the block returns: on an asynchronous engine, when the work is queued. After an exception
+    `.seconds` is None. A single reading proves little: see `measure`. Lesson: 03-asynchronous-computation.
 
     >>> with Benchmark("a million additions") as benchmark:   # doctest: +ELLIPSIS
     ...     total = sum(range(1_000_000))
@@ -28,8 +27,7 @@ class Benchmark:
     """
 
     def __init__(self, description="Done", sync=None):
-        self.description, self.seconds = description, None
-        self.sync = sync or (lambda: None)
+        self.description, self.seconds, self.sync = description, None, sync or (lambda: None)
 
     def __enter__(self):
         self.seconds = None
@@ -57,8 +55,8 @@ class Measurement:
         self.low, self.median, self.high = _quartiles(self.times)
 
     def __repr__(self):
-        return (f"median {_seconds(self.median)} ({_seconds(self.low)} to {_seconds(self.high)}, "
-                f"{len(self.times)} runs)")
+        low, median, high = map(_seconds, (self.low, self.median, self.high))
+        return f"median {median} ({low} to {high}, {len(self.times)} runs)"
 
 
 class Ratio(float):
@@ -67,9 +65,8 @@ class Ratio(float):
     def __new__(cls, ratios):
         """Take the ratios, in any order."""
         ratios = list(ratios)
-        low, median, high = _quartiles(ratios)
-        ratio = super().__new__(cls, median)
-        ratio.low, ratio.median, ratio.high, ratio.ratios = low, median, high, ratios
+        ratio = super().__new__(cls, statistics.median(ratios))
+        ratio.ratios, (ratio.low, ratio.median, ratio.high) = ratios, _quartiles(ratios)
         return ratio
 
     def __getnewargs__(self):
@@ -85,9 +82,9 @@ class Comparison(dict):
     """Several callables measured in turns: a dictionary from label to `Measurement`, in the order given."""
 
     def ratio(self, slower, faster):
-        """Return how many times longer `slower` took than `faster`: the median over the rounds, as a `Ratio`.
+        """Return how many times longer `slower` took than `faster`, as a `Ratio`: the median over the rounds.
 
-        The two are divided round by round: a machine that slows down in the middle then affects both alike.
+        Divided round by round, a machine that slows down in the middle affects both alike.
         """
         return Ratio(a / b for a, b in zip(self[slower].times, self[faster].times, strict=True))
 
@@ -112,8 +109,7 @@ def measure(fn, *, repeat=7, warmup=1, sync=None, reported=False):
     With `reported` each callable returns its own seconds, which count instead of the clock's: for work in another
     process, or for a part of what the callable does.
 
-    TypeError for what cannot be called or returns no seconds where it should; ValueError for an empty mapping or too
-    few rounds. Lesson: 01-imperative-and-symbolic.
+    TypeError for what cannot be called or returns no seconds; ValueError for nothing to measure or too few rounds.
 
     >>> result = measure({"long": lambda: sum(range(100_000)), "short": lambda: sum(range(100))}, repeat=5)
     >>> result.ratio("long", "short") > 10

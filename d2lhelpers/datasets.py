@@ -39,13 +39,10 @@ def load_arrays(dataset=None, resize=None):
     ((1437, 1, 8, 8), dtype('float32'), (360,), dtype('int32'))
     """
     dataset = dataset or os.environ.get("D2LHELPERS_DATASET") or "digits"
-    if dataset == "digits":
-        parts = _digits()
-    elif dataset == "fashion_mnist":
-        parts = _fashion_mnist("train"), _fashion_mnist("t10k")
-    else:
+    if dataset not in ("digits", "fashion_mnist"):
         raise ValueError(f"unknown data set {dataset!r}: choose 'digits' or 'fashion_mnist', in the argument dataset "
                          "or in the environment variable D2LHELPERS_DATASET")
+    parts = _digits() if dataset == "digits" else (_fashion_mnist("train"), _fashion_mnist("t10k"))
     return tuple((images if resize is None else _resized(images, resize), labels) for images, labels in parts)
 
 
@@ -90,10 +87,8 @@ def _fashion_mnist(part):
 
 def _resized(images, size):
     from PIL import Image
-    result = np.empty((len(images), 1, size, size), np.float32)
-    for target, image in zip(result[:, 0], images[:, 0], strict=True):
-        target[:] = Image.fromarray(image).resize((size, size), Image.Resampling.BILINEAR)
-    return result
+    return np.stack([Image.fromarray(image).resize((size, size), Image.Resampling.BILINEAR)
+                     for image in images[:, 0]])[:, None]
 
 
 def _path(name):
@@ -131,6 +126,4 @@ def _read_idx(path, shape):
             raise ValueError("another kind of file")
         return np.frombuffer(data, np.uint8, offset=8 + 4 * len(shape)).reshape(rows, *shape)
     except (gzip.BadGzipFile, EOFError, zlib.error, struct.error, ValueError) as error:
-        holds = "images of 28 x 28 pixels" if shape else "labels"
-        raise ValueError(f"{path} is damaged, or does not hold the {holds} that it should ({error}): replace it, or "
-                         "remove it to have it downloaded") from error
+        raise ValueError(f"{path} is damaged or another file ({error}): replace it, or remove it") from error

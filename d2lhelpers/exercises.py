@@ -1,10 +1,7 @@
-"""What a lesson asks of its reader: a prediction before a measurement, an answer that can be checked, a model to try.
-
-With D2LHELPERS_WIDGETS=0 there is text instead of widgets, the same on every run.
-"""
+"""What a lesson asks of its reader: a prediction before a measurement, an answer that can be checked, a model."""
 import os
 
-WIDGETS = os.environ.get("D2LHELPERS_WIDGETS") != "0"
+WIDGETS = os.environ.get("D2LHELPERS_WIDGETS") != "0"  # text instead of widgets is the same on every run
 
 
 class Prediction:
@@ -50,9 +47,7 @@ def predict(question, *options):
 
 
 def play(function, **sliders):
-    """Show a slider, such as x=(lowest, highest, step), for each argument of `function`; call it when one is moved.
-    Lesson: 03-asynchronous-computation.
-    """
+    """Show a slider, such as x=(lowest, highest, step), for each argument of `function`; call it when one is moved."""
     if WIDGETS:
         import ipywidgets
         ipywidgets.interact(function, **sliders)

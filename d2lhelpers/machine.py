@@ -16,15 +16,13 @@ LARGE = 1 << 26  # elements of an array that no cache holds: 256 MB
 
 def report():
     """Print what the machine has: system, cores, memory, Python, the frameworks that are loaded, and GPUs.
-    Lesson: 00-start-here.
 
     >>> report()   # doctest: +ELLIPSIS
     system:     ...
     """
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    loaded = [f"{name} {sys.modules[name.lower()].__version__}" for name in ("MXNet", "Torch", "NumPy")
-              if name.lower() in sys.modules]
+    loaded = [f"{name} {sys.modules[name].__version__}" for name in ("mxnet", "torch", "numpy") if name in sys.modules]
     print(f"system:     {platform.system()} {platform.machine()}\n"
           f"cores:      {usable} of {os.cpu_count()}\n"
           f"memory:     {memory / 2**30:.0f} GiB\n"
@@ -35,8 +33,7 @@ def report():
 
 def _gpus():
     """Return what nvidia-smi says of each GPU: name, memory, driver."""
-    torch = sys.modules.get("torch")
-    if torch and torch.backends.mps.is_available():
+    if "torch" in sys.modules and sys.modules["torch"].backends.mps.is_available():
         return "Apple's, which PyTorch calls mps"
     query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
     done = shutil.which("nvidia-smi") and subprocess.run(query, capture_output=True, text=True, timeout=30)

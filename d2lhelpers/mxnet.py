@@ -1,7 +1,4 @@
-"""Work on several devices with MXNet: set the engine, split data, sum gradients, count right answers.
-
-MXNet is imported inside the functions, because `configure_engine` has to run before it is imported.
-"""
+"""Work on several devices with MXNet, which is imported in the functions, after `configure_engine` has run."""
 import contextlib
 import math
 import os
@@ -116,8 +113,7 @@ def split_and_load(data, devices, weights=None):
 
     Without `weights`, sizes differ by at most one row, the larger ones first. With numbers above zero, one per device,
     sizes follow them by largest remainder, and no part is empty. A part on the data's own device shares its memory.
-    ValueError for fewer rows than devices or wrong weights, TypeError for what is no device.
-    Lesson: 05-multi-gpu-from-scratch; unequal weights in 06-multi-gpu-concise.
+    ValueError for fewer rows than devices or wrong weights, TypeError for no device. Lesson: 05-multi-gpu-from-scratch.
 
     >>> [part.shape for part in split_and_load(np.ones((7, 2)), devices(2, "cpu"))]
     [(4, 2), (3, 2)]

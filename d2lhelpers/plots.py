@@ -13,8 +13,8 @@ _COMMUNICATION = re.compile(r"Copy[CG]PU2|Memcpy|copy_$|add_n$|ElementwiseSum$|K
 
 def device_colour(device):
     """Return the colour of a device by the first number in its name: "cpu(1)" and "cuda:1" have that of device 1."""
-    number = re.search(r"\d+", str(device))
-    return DEVICES[int(number.group()) % len(DEVICES) if number else 0]
+    number = re.search(r"\d+", f"{device} 0").group()
+    return DEVICES[int(number) % len(DEVICES)]
 
 
 def is_communication(operator):
@@ -49,7 +49,6 @@ def bars(values, unit, ax=None, scale=1):
     """Draw one bar per label, with its number beside it, multiplied by `scale` to be in `unit`.
 
     `values` maps labels to numbers, or to Measurements and Ratios, which have a whisker over their quartiles.
-    Lesson: 01-imperative-and-symbolic.
     """
     spans = [(value.low, value.median, value.high) if hasattr(value, "median") else (value, value, value)
              for value in values.values()]
@@ -64,11 +63,7 @@ def bars(values, unit, ax=None, scale=1):
 
 
 def curves(points, xlabel, ylabel, ax=None):
-    """Draw one line per label through its points: `points` maps labels to lists of (x, y).
-
-    Called again with the same `ax`, it adds lines in the next colours. An empty label has no entry in the legend.
-    Lesson: 03-asynchronous-computation.
-    """
+    """Draw one line per label through its points: `points` maps labels, which may be empty, to lists of (x, y)."""
     with axes(ax, (8, 3.2), xlabel, ylabel) as ax:
         for label, line in points.items():
             ax.plot(*zip(*line, strict=True), color=DEVICES[len(ax.lines) % len(DEVICES)], linewidth=2.5,

@@ -1,9 +1,5 @@
-"""Functions in fresh processes, and commands side by side.
-
-However a cell that waits for them ends (an error, an interrupt, a time limit, a killed kernel), no process is left.
-"""
+"""Functions in fresh processes, and commands side by side; however the cell that waits for them ends, none is left."""
 import contextlib
-import itertools
 import os
 import pickle
 import signal
@@ -54,11 +50,10 @@ def launch(commands, timeout=60):
                 guard.stdin.close()
             for guard in guards.values():
                 guard.wait()
-        for file in itertools.chain(*files.values()):
-            file.seek(0)
-        printed = {name: [file.read().decode(errors="replace") for file in pair] for name, pair in files.items()}
-    words = "".join(f"\n--- {name} printed:\n{''.join(printed[name])}".rstrip()
-                    for name in sorted(printed, key=lambda name: name not in failed))
+        printed = {name: [(file.seek(0) or file.read()).decode(errors="replace") for file in pair]
+                   for name, pair in files.items()}
+    order = sorted(printed, key=lambda name: name not in failed)
+    words = "".join(f"\n--- {name} printed:\n{''.join(printed[name])}".rstrip() for name in order)
     if failed:
         status = guards[failed[0]].returncode
         how = f"exit status {status}" if status > 0 else f"signal {signal.Signals(-status).name}"
@@ -80,11 +75,8 @@ def in_fresh_process(function, *arguments, timeout=120, **environment):
 
     A framework reads its settings once, when it starts, so an experiment with other settings needs another process.
     `environment` holds the variables to set; None removes one. The function, the arguments and the result are copied by
-    cloudpickle, and with the function all that it uses of the notebook; modules are imported again. MXNet's NumPy
-    semantics are on there if they are on here. MXNet's arrays arrive on cpu(0); Gluon's networks and gradients do not
-    travel: make them in the function.
-    What the function prints is printed here when it has ended.
-
+    cloudpickle, and with the function all that it uses of the notebook. MXNet's NumPy semantics are on there if they
+    are on here; its arrays arrive on cpu(0), and Gluon's networks do not travel: make them in the function.
     RuntimeError with the process's own traceback if the function fails, TimeoutError after `timeout` seconds.
     Lesson: 04-automatic-parallelism.
 
@@ -120,17 +112,14 @@ def _answer(file):
             import mxnet
             mxnet.npx.set_np()
         function, arguments = pickle.load(call)
-    result = function(*arguments)
-    Path(file).with_suffix(".result").write_bytes(cloudpickle.dumps(result))
+    Path(file).with_suffix(".result").write_bytes(cloudpickle.dumps(function(*arguments)))
 
 
 def in_group(function, *arguments, size=2, timeout=120, **environment):
     """Call `function(*arguments)` in `size` fresh processes that form a PyTorch process group; return their results.
 
-    The results are listed by rank. The group uses gloo on 127.0.0.1 and needs no network. As with torchrun, RANK,
-    LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are set, and OMP_NUM_THREADS is 1 unless it is set already.
-    Otherwise it is like `in_fresh_process`; the errors name the rank, such as "rank 1".
-    Lesson: pytorch/04-data-parallel.
+    The results are listed by rank. The group uses gloo on 127.0.0.1; torchrun's variables are set, and OMP_NUM_THREADS
+    is 1 by default. Otherwise it is like `in_fresh_process`; errors name the rank. Lesson: pytorch/04-data-parallel.
 
     >>> def rank():
     ...     import torch.distributed as dist
@@ -152,5 +141,6 @@ def _member(function, arguments, folder, size, rank):
     import torch.distributed as dist
     dist.init_process_group("gloo", store=dist.FileStore(f"{folder}/store", size), rank=rank, world_size=size)
     result = function(*arguments)
+    dist.barrier()  # a rank that leaves early would break the connections of one that still makes them
     dist.destroy_process_group()
     return result

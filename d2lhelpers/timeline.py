@@ -77,7 +77,6 @@ class Timeline:
             self._keep(*record)
 
     def _begin(self):
-        """Drain the queue and start the profiler."""
         import mxnet as mx
         mx.nd.waitall()
         mx.profiler.set_config(profile_memory=self._with_memory, continuous_dump=False)
@@ -85,7 +84,6 @@ class Timeline:
         _marker(BLOCK[0]).mark()
 
     def _finish(self):
-        """Drain the queue, stop the profiler in any case, and return what it recorded, as `_keep` takes it."""
         import mxnet as mx
         _marker(BLOCK[1]).mark()
         try:
@@ -105,8 +103,8 @@ class Timeline:
     def best(cls, work, key, enough=float("inf"), of=10):
         """Record `work()` up to `of` times, and return the record whose `key(timeline)` is the largest.
 
-        It stops at the first that reaches `enough`. This is for what a machine *can* do, such as working on two
-        devices at once: another program may prevent that, but cannot bring it about, so one record proves it.
+        It stops at the first that reaches `enough`. This is for what a machine *can* do, such as working on two devices
+        at once: another program may prevent that, but cannot bring it about.
         """
         records = []
         while len(records) < of and not any(key(record) >= enough for record in records):

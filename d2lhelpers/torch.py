@@ -1,7 +1,4 @@
-"""The helpers of the PyTorch track: the names of `d2lhelpers`, for tensors.
-
-`Benchmark` and `measure` are the same on both tracks; pass them `sync=synchronize` to wait for what GPUs still do.
-"""
+"""The helpers of the PyTorch track: the names of `d2lhelpers`, for tensors; on a GPU measure with sync=synchronize."""
 from itertools import pairwise
 
 import numpy as np
@@ -21,8 +18,7 @@ CHUNK = 1 << 19  # elements; the sum of so few is still in the cache when it is 
 def devices(n=2, kind=None):
     """Return `n` devices: GPUs if the machine has that many, else `n` times the CPU, which is one device.
 
-    `kind` "gpu" or "cpu" insists on one or the other. ValueError for another kind, `n` < 1, or more GPUs than exist.
-    Lesson: pytorch/03-automatic-parallelism.
+    `kind` "gpu" or "cpu" insists on one. ValueError if there is none such. Lesson: pytorch/03-automatic-parallelism.
 
     >>> devices(2, kind="cpu")
     [device(type='cpu'), device(type='cpu')]
@@ -106,8 +102,8 @@ def split_and_load(data, devices, weights=None):
 
     Without `weights`, sizes differ by at most one row, the larger ones first. With numbers above zero, one per device,
     sizes follow them by largest remainder, and no part is empty. A part on the data's own device shares its memory.
-    From pinned memory (see `load_data`) copies are queued, not waited for: do not write to `data` before they are done.
-    ValueError for fewer rows than devices or wrong weights. Lesson: pytorch/04-data-parallel.
+    From pinned memory (see `load_data`) copies are queued: do not write to `data` before they are done. ValueError for
+    fewer rows than devices or wrong weights. Lesson: pytorch/04-data-parallel.
 
     >>> [part.shape[0] for part in split_and_load(torch.ones(7, 2), ["cpu", "cpu"], weights=[1, 6])]
     [1, 6]

@@ -5,7 +5,7 @@ import mxnet as mx
 import numpy as np
 import pytest
 
-from d2lhelpers import Timeline, allreduce, configure_engine, devices, evaluate_accuracy
+from d2lhelpers import Timeline, allreduce, devices, evaluate_accuracy
 
 
 def test_every_device_adds_its_part():
