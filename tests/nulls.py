@@ -25,6 +25,21 @@ def no_hybridize(mxnet):
     mxnet.gluon.HybridBlock.hybridize = lambda self, *args, **options: None
 
 
+def no_static(mxnet):
+    """Let `hybridize` ignore what it is promised: memory is allocated anew, operators are made anew."""
+    hybridize = mxnet.gluon.HybridBlock.hybridize
+    promises = "static_alloc", "static_shape"
+    mxnet.gluon.HybridBlock.hybridize = lambda self, *args, **options: hybridize(
+        self, *args, **{name: value for name, value in options.items() if name not in promises})
+
+
+def wide_layers(mxnet):
+    """Make narrow dense layers sixteen times as wide: their operators then take longer than Python asks for them."""
+    make = mxnet.gluon.nn.Dense.__init__
+    mxnet.gluon.nn.Dense.__init__ = lambda self, units, *args, **options: make(
+        self, 16 * units if units <= 256 else units, *args, **options)
+
+
 def no_compile(torch):
     """Let `torch.compile` return the function, or return a decorator that does."""
     torch.compile = lambda model=None, **options: (lambda same: same) if model is None else model
@@ -34,6 +49,8 @@ NULLS = {
     "serial-engine": Null({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
     "one-workspace": Null({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
     "no-hybridize": Null(change=no_hybridize, module="mxnet"),
+    "no-static": Null(change=no_static, module="mxnet"),
+    "wide-layers": Null(change=wide_layers, module="mxnet"),
     "no-compile": Null(change=no_compile, module="torch"),
 }
 

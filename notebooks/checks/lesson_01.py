@@ -1,97 +1,97 @@
 """Check the answers to the exercises of lesson 01, Imperative and symbolic programming."""
-import dis
-import inspect
-import json
+from mxnet import np
+from mxnet.gluon import nn
 
-import mxnet as mx
-from mxnet import np, npx
-
-from d2lhelpers import Timeline
 from d2lhelpers.exercises import check
+from d2lhelpers.machine import count_calls
 
 
-def check_1(answer):
-    """Check how many additions are left with the unknown in each of the four places."""
-    def left_by_python(place):  # Python's own compiler folds constants, too
-        a, b, c, d = ["x" if place == k else str(k) for k in range(4)]
-        code = compile(f"({a} + {b}) + ({c} + {d})", "<program>", "eval")
-        return sum(step.opname.startswith("BINARY") for step in dis.get_instructions(code))
+def check_1(answer, mlp):
+    """Check the calls per pass with the first, the last, or each layer of an `mlp` hybridized by itself."""
+    def calls(*layers):
+        net, x = mlp(256, 128, 2), np.ones((1, 512))
+        net(x)
+        for layer in layers:
+            net[layer].hybridize()
+        net(x)
+        return count_calls(lambda: net(x))
 
     return check(
         answer,
-        (lambda a: len(a) == 4, "give a list of four numbers in brackets, one for each place"),
+        (lambda a: len(a) == 3, "give a list of three numbers in brackets"),
         (lambda a: all(type(n) is int for n in a), "each is a count: a whole number"),
-        (lambda a: set(a) != {3}, "that saves nothing. In each case, two constants meet in one of the sums"),
-        (lambda a: 0 not in a, "x is not known, so the sum cannot be a constant"),
-        (lambda a: set(a) != {1},
-         "count the additions that are left, not those that are saved. Every addition keeps its place: only a sum of "
-         "two constants folds"),
-        (lambda a: len(set(a)) == 1,
-         "draw the tree of the sums and mark the unknown: how do its left and its right half differ?"),
-        (lambda a: list(a) == [left_by_python(place) for place in range(4)],
-         "write down what the figure of section 4 becomes with an x among its leaves"),
+        (lambda a: a[0] == calls(0),
+         "the first layer has two operators, the product and the ReLU. How many calls are they, once compiled? Add "
+         "those of the other layers"),
+        (lambda a: a[1] == calls(2), "how many operators does the last layer have? It has no activation"),
+        (lambda a: a[2] == calls(0, 1, 2), "each layer is a graph of its own, and each graph is a call"),
     )
 
 
-def check_2(answer, calls):
-    """Check a symbol that adds a, b, c and d, and how often `add` is called while it runs; `calls` lists calls."""
-    def bound(answer):
-        numbers = {name: np.array([10.0 ** k]) for k, name in enumerate("abcd")}
-        return answer[0].bind(mx.cpu(), numbers)
+class _Traced(nn.HybridSequential):
+    """A layer that counts how often it is traced, and how often it runs imperatively."""
 
-    def result(answer):
-        return bound(answer).forward()[0].asnumpy().tolist()
+    traced = ran = 0
 
-    def operators(answer):
-        return sum(node["op"] != "null" for node in json.loads(answer[0].tojson())["nodes"])
+    def hybrid_forward(self, F, x):
+        if F.__name__.endswith("symbol"):
+            self.traced += 1
+        else:
+            self.ran += 1
+        return super().hybrid_forward(F, x)
+
+
+def _network():
+    net = _Traced()
+    net.add(nn.Dense(4, activation="relu"), nn.Dense(2))
+    net.initialize()
+    return net
+
+
+def count_tracings(serve, requests):
+    """Return how often `serve(net, requests)` has a small network traced."""
+    net = _network()
+    serve(net, requests)
+    return net.traced
+
+
+def check_2(answer):
+    """Check a function (network, requests, debug) that has the network traced once, and not at all if it debugs."""
+    requests = [np.ones((1, 3)) * number for number in range(5)]
+
+    def right(answer, **options):
+        net = _network()
+        answers = answer(net, requests, **options)
+        net.hybridize(False)
+        return len(answers) == len(requests) and all(
+            np.allclose(found, net(request)) for found, request in zip(answers, requests, strict=True))
+
+    def debugged(answer):
+        net = _network()
+        answer(net, requests, debug=True)
+        return net.ran == len(requests) and not net.traced
 
     return check(
         answer,
-        (lambda a: not inspect.isfunction(a), "that is the function. What does it return when you call it?"),
-        (lambda a: isinstance(a, tuple) and len(a) == 2,
-         "give two things with a comma between them: the symbol, and a number"),
-        (lambda a: isinstance(a[0], mx.sym.Symbol),
-         "the first should be a symbol, a value that does not exist yet: see section 5"),
-        (lambda a: sorted(a[0].list_arguments()) == list("abcd"),
-         "look at its list_arguments(): they should be a, b, c and d, each of them once"),
-        (lambda a: result(a) == [1111.0], "bound to four other numbers, it does not give their sum"),
-        (lambda a: operators(a) == 3, "the sum is right, but the graph should consist of three additions"),
-        (lambda a: type(a[1]) is int, "the second is a count: a whole number"),
-        (lambda a: a[1] == calls(bound(a).forward).count("add"),
-         "count while it runs, not while it is built: `calls` of section 1 can watch the executor's `forward`"),
+        (callable, "give a function that takes a network, requests and debug"),
+        (right, "it should return the network's answers, one per request"),
+        (lambda a: count_tracings(a, requests) > 0, "without debug=True, the network should run compiled"),
+        (lambda a: count_tracings(a, requests) == 1,
+         "the network is traced more than once. Every call of hybridize() discards the graph"),
+        (lambda a: right(a, debug=True) and debugged(a), "with debug=True, the network should run imperatively"),
     )
 
 
-def check_3(answer, network, small_share):
-    """Check layers and an input that keep the back end busier than `small_share`; `network` builds the layers."""
-    shares = []
-
-    def busy(answer):
-        layers, shape = answer
-        net = network(layers=layers)
-        net.initialize()
-        data = np.random.normal(size=shape)
-        net(data)
-        npx.waitall()
-        with Timeline() as timeline:
-            for _ in range(4):
-                net(data)
-        shares.append(timeline.busy("cpu(0)") / timeline.end)
-        return shares[-1]
-
-    enough = (1 + small_share) / 2  # the gap of the small network, closed by half
+def check_3(answer):
+    """Check a function from a number of rows to the ratio of times: it is larger for one row than for many."""
+    ratios = []
     return check(
         answer,
-        (lambda a: isinstance(a, tuple) and len(a) == 2,
-         "give two things with a comma between them: layers, and a shape"),
-        (lambda a: all(len(layer) == 2 for layer in a[0]),
-         "each layer is a pair: its units and its activation, as in SMALL"),
-        (lambda a: len(a[1]) == 2, "the shape is a pair, too: the rows, and the numbers in a row"),
-        (lambda a: busy(a) > 0, "can the network be built, and does it take such an input?"),
-        (lambda a: shares[-1] > enough or len(a[0]) <= len(network()),
-         "the back end still waits for Python. More layers mean more work, but just as many more calls from Python: "
-         "it is the single operator that must take longer"),
-        (lambda a: shares[-1] > enough,
-         "the back end still waits for Python. What makes a single operator take longer: how wide is a layer, how "
-         "many rows come at once?"),
+        (callable, "give a function that takes the number of rows"),
+        (lambda a: ratios.extend(a(rows) for rows in (1, 1024)) or ratios[0] > 0,
+         "it should return a ratio, such as measure({...}).ratio(\"imperative\", \"hybridized\")"),
+        (lambda a: ratios[0] > ratios[1], "it gains more with many rows than with one: is the ratio upside down? Does "
+         "the input have so many rows, and does sync=npx.waitall wait for the results?"),
+        (lambda a: ratios[0] > 1.2, "with one row, hybridize() should gain something: is the hybridized network "
+         "compiled?"),
     )
