@@ -40,6 +40,31 @@ def wide_layers(mxnet):
         self, 16 * units if units <= 256 else units, *args, **options)
 
 
+def trace_every_call(mxnet):
+    """Trace a hybridized network anew in each call: nothing that Python decided stays decided."""
+    block = mxnet.gluon.HybridBlock
+    call = block._call_cached_op
+
+    def trace_and_call(self, *args):
+        self._clear_cached_op()
+        return call(self, *args)
+
+    block._call_cached_op = trace_and_call
+
+
+def both_branches(mxnet):
+    """Let `cond` compute both branches, as `where` does."""
+    def replace(module):
+        def cond(condition, then, other):
+            chosen = module.broadcast_mul(condition, then()), module.broadcast_mul(1 - condition, other())
+            return module.broadcast_add(*chosen)
+
+        module.contrib.cond = cond
+
+    replace(mxnet.nd)
+    replace(mxnet.sym)
+
+
 def no_compile(torch):
     """Let `torch.compile` return the function, or return a decorator that does."""
     torch.compile = lambda model=None, **options: (lambda same: same) if model is None else model
@@ -51,6 +76,8 @@ NULLS = {
     "no-hybridize": Null(change=no_hybridize, module="mxnet"),
     "no-static": Null(change=no_static, module="mxnet"),
     "wide-layers": Null(change=wide_layers, module="mxnet"),
+    "trace-every-call": Null(change=trace_every_call, module="mxnet"),
+    "both-branches": Null(change=both_branches, module="mxnet"),
     "no-compile": Null(change=no_compile, module="torch"),
 }
 
