@@ -70,9 +70,21 @@ def no_compile(torch):
     torch.compile = lambda model=None, **options: (lambda same: same) if model is None else model
 
 
+def wait_per_step(mxnet):
+    """Let every step of a Trainer wait until the engine has nothing left to do."""
+    step = mxnet.gluon.Trainer.step
+
+    def step_and_wait(self, *args, **options):
+        step(self, *args, **options)
+        mxnet.nd.waitall()
+
+    mxnet.gluon.Trainer.step = step_and_wait
+
+
 NULLS = {
     "serial-engine": Null({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
     "one-workspace": Null({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
+    "wait-per-step": Null(change=wait_per_step, module="mxnet"),
     "no-hybridize": Null(change=no_hybridize, module="mxnet"),
     "no-static": Null(change=no_static, module="mxnet"),
     "wide-layers": Null(change=wide_layers, module="mxnet"),

@@ -3,24 +3,7 @@ from d2lhelpers import Timeline
 from d2lhelpers.exercises import check
 
 
-def check_1(answer, predicted):
-    """Check a case (t1, t2, n) that keeps the formula's condition, but for which `predicted` promises too little."""
-    def possible(t1, t2, n):  # the last operator cannot start before Python has queued n of them
-        return n * t1 + t2
-
-    return check(
-        answer,
-        (lambda case: len(case) == 3, "give three numbers in brackets: (t1, t2, n)"),
-        (lambda case: min(case[:2]) > 0 and isinstance(case[2], int) and case[2] > 1,
-         "times are above zero, and n is a whole number of calls, at least two"),
-        (lambda case: case[2] * case[1] > (case[2] - 1) * case[0],
-         "here the condition does not hold, so the other total applies; try fewer calls"),
-        (lambda case: predicted(*case[:2], 0, case[2])[1] < possible(*case) * (1 - 1e-9),
-         "here the prediction is possible: which of the two should be slower, by a little?"),
-    )
-
-
-def check_2(answer, two_stages):
+def check_1(answer, two_stages):
     """Check a function that waits for the first of the two results of `two_stages`, and not for the second."""
     finished = []
 
@@ -39,17 +22,57 @@ def check_2(answer, two_stages):
     )
 
 
-def check_3(answer, batch, spare, peak):
-    """Check the largest k that never needs more than `spare` bytes; `batch` is in bytes, `peak(k)` measures in MB."""
-    def worst(k):  # everything that Python handed in, except the batch at work
-        return (k - 1) * batch
+def check_2(answer):
+    """Check a model of n calls with a wait after every k-th, against schedules played call by call."""
+    def played(t1, t2, t3, n, k):
+        python = device = 0
+        for call in range(1, n + 1):
+            python += t1
+            device = max(python, device) + t2
+            if call % k == 0:
+                python = device = device + t3
+        return python
+
+    def right(total, *case):
+        return abs(total(*case) / played(*case) - 1) < 1e-9
 
     return check(
         answer,
-        (lambda k: isinstance(k, int) and k > 0, "give a whole number of batches, at least one"),
-        (lambda k: peak(k) < peak(1) + 1.1 * spare / 1e6,
-         "measured just now, the peak was too high: what piles up between waits?"),
-        (lambda k: worst(k) <= spare, "it went well this time; what if Python queues all of them before one is done?"),
-        (lambda k: worst(k + 1) > spare,
-         "safe, but you could wait less often: how many batches does SPARE hold, besides the one at work?"),
+        (callable, "give a function, not its result: its name, or lambda t1, t2, t3, n, k: …"),
+        (lambda total: right(total, 2, 5, 3, 12, 1), "with k = 1 it is n (t1 + t2 + t3)"),
+        (lambda total: right(total, 2, 5, 3, 12, 12), "with k = n it is the model with one wait at the end"),
+        (lambda total: right(total, 2, 5, 3, 12, 4),
+         "how many groups are there, and what does one group of k calls take, its own wait included?"),
+        (lambda total: right(total, 5, 2, 3, 12, 4) and right(total, 4, 4, 0, 100, 5),
+         "right where t2 > t1; and if Python is the slower one?"),
+    )
+
+
+def check_3(answer, slow, epoch):
+    """Check functions that replace some of `slow` so that `epoch` never waits, yet computes the same gradients."""
+    def waits(functions):
+        with Timeline() as timeline:
+            epoch(**functions)
+        return len(timeline.waits)
+
+    def gradients(clip, scale):  # short ones are kept, long ones are scaled
+        from mxnet import np
+
+        grads = [np.full((3,), scale), np.full((2, 2), -scale)]
+        clip(grads)
+        return [float(grad.sum()) for grad in grads]
+
+    def same(functions):
+        clips = slow["clip"], functions.get("clip", slow["clip"])
+        return all(abs(a - b) <= 1e-5 * abs(a) for scale in (1e-4, 10.0)
+                   for a, b in zip(*(gradients(clip, scale) for clip in clips), strict=True))
+
+    return check(
+        answer,
+        (lambda new: isinstance(new, dict) and new and new.keys() <= slow.keys() and all(map(callable, new.values())),
+         'give a dictionary from names of functions to new functions, such as {"read": my_read}'),
+        (lambda new: waits(slow | new) < waits(slow),
+         "Python still waits in each step: draw a Timeline, and try the functions one by one"),
+        (lambda new: waits(slow | new) == 0, "better, but Python still waits somewhere"),
+        (same, "clip must leave short gradients as they are, and scale long ones to the limit, as before"),
     )
