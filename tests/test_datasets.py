@@ -1,10 +1,8 @@
 import gzip
 import hashlib
 import struct
-import subprocess
-import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Barrier, Event, Thread
+from threading import Event, Thread
 from unittest.mock import Mock
 
 import numpy as np
@@ -35,12 +33,9 @@ class Mirror(BaseHTTPRequestHandler):
     def do_GET(self):
         self.server.asked.append(self.path)
         _, kind, name = self.path.split("/")
-        if kind == "together":
-            self.server.both.wait(60)
         self.send_response(404 if kind == "missing" else 200)
         self.end_headers()
         self.wfile.write({"wrong": b"wrong", "stalled": FILES[name][:99]}.get(kind, FILES[name]))
-        self.server.sent.set()
         if kind == "stalled":
             self.server.over.wait(60)
 
@@ -52,7 +47,7 @@ def server(monkeypatch, tmp_path):
         monkeypatch.setenv(name, str(value))
     monkeypatch.setattr(datasets, "MD5", MD5)
     with ThreadingHTTPServer(("127.0.0.1", 0), Mirror) as server:
-        server.asked, server.both, server.sent, server.over = [], Barrier(2), Event(), Event()
+        server.asked, server.over = [], Event()
         server.urls = lambda *kinds: [f"http://127.0.0.1:{server.server_port}/{kind}/" for kind in kinds]
         monkeypatch.setattr(datasets, "MIRRORS", server.urls("good"))
         Thread(target=server.serve_forever, args=(0.01,)).start()
@@ -109,19 +104,6 @@ def test_mirrors_that_fail(server, monkeypatch):
     assert list(pooch.os_cache("d2lhelpers").iterdir()) == []
     monkeypatch.setattr(datasets, "MIRRORS", server.urls("missing", "wrong", "good"))
     assert_loads()
-
-
-def test_two_processes_after_a_killed_one(server):
-    """A download that was killed is not taken for the file, and two processes may download the same file at once."""
-    def start(kind):
-        program = (f"from d2lhelpers import datasets as d; d.MD5, d.MIRRORS = {MD5}, {server.urls(kind)}; "
-                   "print(len(d.load_arrays('fashion_mnist')[0][0]))")
-        return subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-
-    with start("stalled") as child:
-        assert server.sent.wait(60)
-        child.kill()
-    assert [child.communicate(timeout=60)[0] for child in [start("together"), start("together")]] == ["20\n", "20\n"]
 
 
 @pytest.mark.parametrize(("where", "error"), [("os.makedirs", PermissionError(13, "denied")),

@@ -64,13 +64,6 @@ def test_a_command_that_fails_is_named():
     assert words.index("ZeroDivisionError") < words.index("--- server printed:\nstill here")
 
 
-@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
-def test_a_signal_is_named(name):
-    """A process that a signal ended is reported with the signal's name."""
-    with pytest.raises(RuntimeError, match=f"worker failed with signal {name}"):
-        launch({"worker": python(f"import os, signal; os.kill(os.getpid(), signal.{name})")})
-
-
 def test_the_limit_ends_everything(marker):
     """Past the limit those still running are named, all words are shown, and no process or child of one is left."""
     both = dict.fromkeys("ab", python(WITH_CHILD, FOR_EVER, marker))

@@ -226,15 +226,6 @@ def house(tmp_path):
     return house
 
 
-def test_make_lists_every_target():
-    """`make` alone names every target of the Makefile, each with what it does, and does nothing else."""
-    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.M)
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    output = subprocess.run(["make"], cwd=ROOT, env=variables, capture_output=True, text=True, check=True).stdout
-    assert re.findall(r"^make (\w+) +\w.{9}", output, flags=re.M) == targets
-    assert len(output.splitlines()) == len(targets) > 5
-
-
 @pytest.mark.parametrize("missing", ["", "libgomp1"])
 def test_ci_is_make_test(house, missing):
     """.ci/run installs just the Debian packages that are missing, then leaves it to `make test` and its exit status."""
