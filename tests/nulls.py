@@ -81,6 +81,28 @@ def wait_per_step(mxnet):
     mxnet.gluon.Trainer.step = step_and_wait
 
 
+def forgetful_allreduce(helpers):
+    """Let `allreduce` leave every array as it is."""
+    helpers.allreduce = lambda data: None
+
+
+def averaged_gradients(helpers):
+    """Let `allreduce` average over the devices, as if each had divided its gradient."""
+    summing = helpers.allreduce
+
+    def averaging(data):
+        summing(data)
+        for array in data:
+            array[:] = array / len(data)
+
+    helpers.allreduce = averaging
+
+
+def no_pacing(mxnet):
+    """Let Python run ahead: waiting for one array does nothing."""
+    mxnet.nd.NDArray.wait_to_read = lambda self: None
+
+
 NULLS = {
     "serial-engine": Null({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
     "one-workspace": Null({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
@@ -90,6 +112,9 @@ NULLS = {
     "wide-layers": Null(change=wide_layers, module="mxnet"),
     "trace-every-call": Null(change=trace_every_call, module="mxnet"),
     "both-branches": Null(change=both_branches, module="mxnet"),
+    "forgetful-allreduce": Null(change=forgetful_allreduce, module="d2lhelpers.mxnet"),
+    "averaged-gradients": Null(change=averaged_gradients, module="d2lhelpers.mxnet"),
+    "no-pacing": Null(change=no_pacing, module="mxnet", parallel=True),
     "no-compile": Null(change=no_compile, module="torch"),
 }
 

@@ -91,3 +91,19 @@ def check_3(answer, devices):
          "two devices need more operators than one: does each of them run the whole step?"),
         (lambda step_on: any(mostly_dispatch(step_on) for _ in range(5)),
          "a device is busy for a good part of the time: the network is not too small yet"))
+
+
+def check_4(answer, step_on, gap):
+    """Check a repaired training step; `step_on` takes it from the start and returns the copies of all devices."""
+    def same(k, rows):
+        """Return whether each of `k` devices takes the step that one device takes."""
+        alone = step_on(1, rows=rows)[0]
+        return all(gap(params, alone) < 1e-4 for params in step_on(k, answer, rows))
+
+    return check(
+        answer,
+        (callable, FUNCTION),
+        (lambda _: same(1, 64), "on one device it is not the lesson's step: where does it divide by the rows?"),
+        (lambda _: same(2, 64), "on two devices it goes elsewhere: what does the all-reduce add up?"),
+        (lambda _: same(3, 63), "right on two devices, not on three"),
+        (lambda _: same(2, 63), "right for equal parts only: does every row count the same?"))
