@@ -25,6 +25,19 @@ def no_hybridize(mxnet):
     mxnet.gluon.HybridBlock.hybridize = lambda self, *args, **options: None
 
 
+def warm_copies(mxnet):
+    """Let every copy to a device go into memory that an earlier copy has used."""
+    copyto, places = mxnet.np.ndarray.copyto, {}
+
+    def into_used(self, other):
+        if isinstance(other, mxnet.Context):
+            other = places.setdefault((self.shape, str(self.dtype), other), None) or copyto(self, other)
+            places[self.shape, str(self.dtype), other.ctx] = other
+        return copyto(self, other)
+
+    mxnet.np.ndarray.copyto = into_used
+
+
 def no_compile(torch):
     """Let `torch.compile` return the function, or return a decorator that does."""
     torch.compile = lambda model=None, **options: (lambda same: same) if model is None else model
@@ -33,6 +46,7 @@ def no_compile(torch):
 NULLS = {
     "serial-engine": Null({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
     "one-workspace": Null({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
+    "warm-copies": Null(change=warm_copies, module="mxnet"),
     "no-hybridize": Null(change=no_hybridize, module="mxnet"),
     "no-compile": Null(change=no_compile, module="torch"),
 }
