@@ -26,16 +26,28 @@ def no_hybridize(mxnet):
 
 
 def warm_copies(mxnet):
-    """Let every copy to a device go into memory that an earlier copy has used."""
+    """Let a copy of a large array to a device go into the memory that the first such copy took."""
     copyto, places = mxnet.np.ndarray.copyto, {}
 
     def into_used(self, other):
-        if isinstance(other, mxnet.Context):
-            other = places.setdefault((self.shape, str(self.dtype), other), None) or copyto(self, other)
-            places[self.shape, str(self.dtype), other.ctx] = other
+        if isinstance(other, mxnet.Context) and self.size > 1e7:
+            if (self.shape, other) not in places:
+                places[self.shape, other] = copyto(self, other)
+            other = places[self.shape, other]
         return copyto(self, other)
 
     mxnet.np.ndarray.copyto = into_used
+
+
+def one_thread(process):
+    """Run operators on one thread in every process that a lesson starts, whatever the lesson sets."""
+    launch = process.launch
+
+    def launch_with_one(commands, timeout=60):
+        return launch({name: (command, {**variables, "OMP_NUM_THREADS": "1"})
+                       for name, (command, variables) in commands.items()}, timeout)
+
+    process.launch = launch_with_one
 
 
 def no_compile(torch):
@@ -47,6 +59,7 @@ NULLS = {
     "serial-engine": Null({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
     "one-workspace": Null({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
     "warm-copies": Null(change=warm_copies, module="mxnet"),
+    "one-thread": Null(change=one_thread, module="d2lhelpers.process", parallel=True),
     "no-hybridize": Null(change=no_hybridize, module="mxnet"),
     "no-compile": Null(change=no_compile, module="torch"),
 }
