@@ -65,6 +65,31 @@ def both_branches(mxnet):
     replace(mxnet.sym)
 
 
+def warm_copies(mxnet):
+    """Let a copy of a large array to a device go into the memory that the first such copy took."""
+    copyto, places = mxnet.np.ndarray.copyto, {}
+
+    def into_used(self, other):
+        if isinstance(other, mxnet.Context) and self.size > 1e7:
+            if (self.shape, other) not in places:
+                places[self.shape, other] = copyto(self, other)
+            other = places[self.shape, other]
+        return copyto(self, other)
+
+    mxnet.np.ndarray.copyto = into_used
+
+
+def one_thread(process):
+    """Run operators on one thread in every process that a lesson starts, whatever the lesson sets."""
+    launch = process.launch
+
+    def launch_with_one(commands, timeout=60):
+        return launch({name: (command, {**variables, "OMP_NUM_THREADS": "1"})
+                       for name, (command, variables) in commands.items()}, timeout)
+
+    process.launch = launch_with_one
+
+
 def no_compile(torch):
     """Let `torch.compile` return the function, or return a decorator that does."""
     torch.compile = lambda model=None, **options: (lambda same: same) if model is None else model
@@ -107,6 +132,8 @@ NULLS = {
     "serial-engine": Null({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
     "one-workspace": Null({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
     "wait-per-step": Null(change=wait_per_step, module="mxnet"),
+    "warm-copies": Null(change=warm_copies, module="mxnet"),
+    "one-thread": Null(change=one_thread, module="d2lhelpers.process", parallel=True),
     "no-hybridize": Null(change=no_hybridize, module="mxnet"),
     "no-static": Null(change=no_static, module="mxnet"),
     "wide-layers": Null(change=wide_layers, module="mxnet"),

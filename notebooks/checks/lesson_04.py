@@ -1,57 +1,50 @@
-"""The rules of the checks in lesson 04, automatic parallelism."""
+"""Check the answers to the exercises of lesson 04, Automatic parallelism."""
 import numpy
-from mxnet import np
 
 from d2lhelpers import Timeline
 from d2lhelpers.exercises import check
 
 
 def check_1(answer):
-    """Check a function that multiplies each matrix of a stack by itself, in a handful of operators."""
-    stack, seen = np.random.uniform(size=(200, 16, 16)), {}
+    """Check for how many of 100 products cpu(1) waits with 64 workspaces."""
+    return check(
+        answer,
+        (lambda n: type(n) is int, "a count: a whole number"),
+        (lambda n: n != 0, "the workspaces go round: the 65th product gets the same one as the first"),
+        (lambda n: n != 36, "products are counted from 0: if number 36 has ended, how many are over?"),
+        (lambda n: n != 64, "64 products have a workspace before it is used again. Which of them is the one that "
+                            "cpu(1)'s first product gets?"),
+        (lambda n: n == 100 - 64 + 1, "counted from 0, cpu(1)'s first product is number 100. Which earlier number has "
+                                      "the same workspace?"))
 
-    def runs(pack):
-        pack(stack).wait_to_read()  # warm-up
-        with Timeline() as timeline:
-            seen["result"] = pack(stack)
-        seen["operators"] = len(timeline.operators)
-        return seen["result"].shape == stack.shape
 
-    def right_values(_):
-        alone = [np.dot(stack[i], stack[i]).asnumpy() for i in (0, 77, 199)]
-        return numpy.allclose(seen["result"].asnumpy()[[0, 77, 199]], alone, rtol=1e-4)
+def check_2(answer, theory):
+    """Check an order of twenty products in which no device waits; `theory` predicts the end of each."""
+    names = ["cpu(0)", "cpu(1)"]
+    return check(
+        answer,
+        (lambda order: isinstance(order, list) and set(order) <= set(names),
+         'a list of names, each "cpu(0)" or "cpu(1)"'),
+        (lambda order: [order.count(name) for name in names] == [10, 10], "ten products for each device"),
+        (lambda order: max(each.end for each in theory(4, order)) < 17,
+         "that takes as long as before. Write down the letters A B C D under your list"),
+        (lambda order: max(each.end for each in theory(4, order)) == 10,
+         "better, but some products still wait: which letter stands under both devices?"))
+
+
+def check_3(answer, slow, xs):
+    """Check a function that returns the numbers of `slow` and keeps both devices busy at once."""
+    def same(function):
+        found, wanted = ([float(total) for total in each(xs)] for each in (function, slow))
+        return numpy.allclose(found, wanted, rtol=1e-3)
+
+    def overlap(timeline):
+        return timeline.overlap(*timeline.devices) if len(timeline.devices) == 2 else 0.0
 
     return check(
         answer,
-        (callable, "give a function, not its result: its name, or a lambda"),
-        (runs, "the result has the shape of the stack: each matrix times itself, not times every other"),
-        (right_values, "the shape is right, the values are not: multiply rows by columns, not element by element"),
-        (lambda _: seen["operators"] < 10, "the values are right, but there is still one operator per matrix"))
-
-
-def check_2(answer, exchange, choice):
-    """Check the devices that carry the copies in `exchange`, two of `choice`."""
-    seen = {}
-
-    def copies_in_time(timeline):
-        products = [operator for operator in timeline.operators if operator.name == "dot"]
-        copies = [operator for operator in timeline.operators if operator.name == "concatenate"]
-        return sum(copy.start < products[-1].start for copy in copies) / len(copies)
-
-    def runs(carriers):
-        timeline = Timeline.best(lambda: exchange(carriers), copies_in_time, enough=0.8)
-        products_on = {operator.device for operator in timeline.operators if operator.name == "dot"}
-        seen["behind products"] = sum(str(device) in products_on for device in carriers)
-        seen["in time"] = copies_in_time(timeline)
-        return True
-
-    return check(
-        answer,
-        (lambda pair: isinstance(pair, (list, tuple)) and len(pair) == 2,
-         "a list of two devices, such as [choice[0], choice[1]]"),
-        (lambda pair: all(device in choice for device in pair), "use only devices from choice: cpu(0), cpu(1), cpu(2)"),
-        (lambda pair: runs(pair) and seen["behind products"] < 2,
-         "the queues of both devices are full of their own products, and the copies must wait behind them"),
-        (lambda _: seen["behind products"] < 1,
-         "better: one of them has nothing else to do, but the other has products of its own"),
-        (lambda _: seen["in time"] >= 0.5, "few copies began before the last product"))
+        (callable, "give a function, not its result: its name"),
+        (lambda function: len(function(xs)) == len(slow(xs)), "return one total for each product, in the same order"),
+        (same, "the numbers are not those of `slow`"),
+        (lambda function: overlap(Timeline.best(lambda: function(xs), overlap, enough=0.8)) > 0.5,
+         "the numbers are right, but the devices still take turns. Which array do all products write?"))
