@@ -128,6 +128,30 @@ def no_pacing(mxnet):
     mxnet.nd.NDArray.wait_to_read = lambda self: None
 
 
+def equal_parts(helpers):
+    """Let `split_and_load` ignore its weights: every device gets as many rows as the others."""
+    split = helpers.split_and_load
+    helpers.split_and_load = lambda data, devices, weights=None: split(data, devices)
+
+
+def rescaled_per_device(mxnet):
+    """Let `Trainer.step` divide the summed gradients by the rows of one device, not by those of the whole batch."""
+    step = mxnet.gluon.Trainer.step
+
+    def step_per_device(self, batch_size, *args, **options):
+        count = len(self._params[0].list_ctx())
+        step(self, batch_size / count, *args, **options)
+
+    mxnet.gluon.Trainer.step = step_per_device
+
+
+def stored_statistics(mxnet):
+    """Let batch normalization use its stored statistics always: no row depends on other rows."""
+    create = mxnet.gluon.nn.BatchNorm.__init__
+    mxnet.gluon.nn.BatchNorm.__init__ = lambda self, *args, **options: create(
+        self, *args, **{**options, "use_global_stats": True})
+
+
 NULLS = {
     "serial-engine": Null({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
     "one-workspace": Null({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
@@ -142,6 +166,9 @@ NULLS = {
     "forgetful-allreduce": Null(change=forgetful_allreduce, module="d2lhelpers.mxnet"),
     "averaged-gradients": Null(change=averaged_gradients, module="d2lhelpers.mxnet"),
     "no-pacing": Null(change=no_pacing, module="mxnet", parallel=True),
+    "equal-parts": Null(change=equal_parts, module="d2lhelpers.mxnet"),
+    "rescaled-per-device": Null(change=rescaled_per_device, module="mxnet"),
+    "stored-statistics": Null(change=stored_statistics, module="mxnet"),
     "no-compile": Null(change=no_compile, module="torch"),
 }
 
