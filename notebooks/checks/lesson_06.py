@@ -42,4 +42,4 @@ def check_3(answer, batches):
     return check(
         answer,
         (lambda number: 0 <= number < len(rows), f"the epoch's batches are numbered from 0 to {len(rows) - 1}"),
-        (lambda number: rows[number] % 2 == 1, "this batch splits into equal parts, for which a mean of means is right"))
+        (lambda number: rows[number] % 2 == 1, "this batch splits into equal parts: a mean of means is right"))
