@@ -81,6 +81,24 @@ def wait_per_step(mxnet):
     mxnet.gluon.Trainer.step = step_and_wait
 
 
+def no_push(mxnet):
+    """Let all workers of a distributed store but the first push zeros: what they computed counts for nothing."""
+    store = mxnet.kvstore.KVStore
+    push = store.push
+
+    def push_mine(self, key, value, priority=0):
+        if self.type.startswith("dist") and self.rank > 0:
+            value = [0 * each for each in value] if isinstance(value, (list, tuple)) else 0 * value
+        push(self, key, value, priority)
+
+    store.push = push_mine
+
+
+def no_checkpoint(mxnet):
+    """Let parameters be neither stored nor loaded."""
+    mxnet.gluon.Block.save_parameters = mxnet.gluon.Block.load_parameters = lambda self, *args, **options: None
+
+
 NULLS = {
     "serial-engine": Null({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
     "one-workspace": Null({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
@@ -90,6 +108,8 @@ NULLS = {
     "wide-layers": Null(change=wide_layers, module="mxnet"),
     "trace-every-call": Null(change=trace_every_call, module="mxnet"),
     "both-branches": Null(change=both_branches, module="mxnet"),
+    "no-push": Null(change=no_push, module="mxnet"),
+    "no-checkpoint": Null(change=no_checkpoint, module="mxnet"),
     "no-compile": Null(change=no_compile, module="torch"),
 }
 

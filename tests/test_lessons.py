@@ -24,7 +24,7 @@ DEEPER = {"words": 1600, "code cells": 32, "code lines": 150}
 CELL_LINES, CHECK_LINES = 14, 4
 LONG = {  # lessons that are not yet within the hour
     "04-automatic-parallelism",
-    "05-multi-gpu-from-scratch", "06-multi-gpu-concise", "07-many-machines", "pytorch/01-compilers-and-interpreters",
+    "05-multi-gpu-from-scratch", "06-multi-gpu-concise", "pytorch/01-compilers-and-interpreters",
     "pytorch/02-asynchronous-computation", "pytorch/03-automatic-parallelism", "pytorch/04-data-parallel"}
 
 
