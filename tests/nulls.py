@@ -84,14 +84,15 @@ def wait_per_step(mxnet):
 def no_push(mxnet):
     """Let all workers of a distributed store but the first push zeros: what they computed counts for nothing."""
     store = mxnet.kvstore.KVStore
-    push = store.push
 
-    def push_mine(self, key, value, priority=0):
-        if self.type.startswith("dist") and self.rank > 0:
-            value = [0 * each for each in value] if isinstance(value, (list, tuple)) else 0 * value
-        push(self, key, value, priority)
+    def pushes_zeros(method):
+        def call(self, key, value, *args, **options):
+            if self.type.startswith("dist") and self.rank > 0:
+                value = [0 * each for each in value] if isinstance(value, (list, tuple)) else 0 * value
+            return method(self, key, value, *args, **options)
+        return call
 
-    store.push = push_mine
+    store.push, store.pushpull = pushes_zeros(store.push), pushes_zeros(store.pushpull)
 
 
 def no_checkpoint(mxnet):
