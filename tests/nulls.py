@@ -152,6 +152,25 @@ def stored_statistics(mxnet):
         self, *args, **{**options, "use_global_stats": True})
 
 
+def no_push(mxnet):
+    """Let all workers of a distributed store but the first push zeros: what they computed counts for nothing."""
+    store = mxnet.kvstore.KVStore
+
+    def pushes_zeros(method):
+        def call(self, key, value, *args, **options):
+            if self.type.startswith("dist") and self.rank > 0:
+                value = [0 * each for each in value] if isinstance(value, (list, tuple)) else 0 * value
+            return method(self, key, value, *args, **options)
+        return call
+
+    store.push, store.pushpull = pushes_zeros(store.push), pushes_zeros(store.pushpull)
+
+
+def no_checkpoint(mxnet):
+    """Let parameters be neither stored nor loaded."""
+    mxnet.gluon.Block.save_parameters = mxnet.gluon.Block.load_parameters = lambda self, *args, **options: None
+
+
 NULLS = {
     "serial-engine": Null({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
     "one-workspace": Null({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
@@ -169,6 +188,8 @@ NULLS = {
     "equal-parts": Null(change=equal_parts, module="d2lhelpers.mxnet"),
     "rescaled-per-device": Null(change=rescaled_per_device, module="mxnet"),
     "stored-statistics": Null(change=stored_statistics, module="mxnet"),
+    "no-push": Null(change=no_push, module="mxnet"),
+    "no-checkpoint": Null(change=no_checkpoint, module="mxnet"),
     "no-compile": Null(change=no_compile, module="torch"),
 }
 

@@ -7,35 +7,29 @@ FUNCTION = "give the name of a function, without parentheses"
 
 
 def check_1(answer, parameters):
-    """Check the shares of two servers, of which each array of `parameters` below the bound goes to one."""
+    """Check the shares of two servers with the bound 100,000, and the highest power of ten that evens them out."""
     sizes = [param.size for param in parameters]
-    wholes = {0}  # what a server that holds only whole arrays can hold
-    for size in sizes:
-        wholes |= {size + other for other in wholes}
 
-    def possible(share):
-        return min(abs(share - whole / sum(sizes)) for whole in wholes) < 0.003
+    def share(bound):
+        """Return the smaller share: arrays from `bound` numbers on are halved, others are dealt out in turn."""
+        held = [sum(size / 2 if size >= bound else size * (key % 2 == server) for key, size in enumerate(sizes))
+                for server in range(2)]
+        return min(held) / sum(held)
 
     return check(
         answer,
-        (lambda shares: set(shares) == {1_000_000, 1_000} and all(len(pair) == 2 for pair in shares.values()),
-         "a dictionary with the keys 1_000_000 and 1_000, and a pair of numbers for each"),
-        (lambda shares: all(min(pair) >= 0 and max(pair) <= 1 for pair in shares.values()),
+        (lambda given: len(given) == 3, "three numbers: two shares and a bound"),
+        (lambda given: 0 <= min(given[:2]) and max(given[:2]) <= 1,
          "a share is a number between 0 and 1, neither bytes nor a percentage"),
-        (lambda shares: all(abs(sum(pair) - 1) < 0.02 for pair in shares.values()),
+        (lambda given: abs(sum(given[:2]) - 1) < 0.02,
          "the two servers together hold everything: what do your shares add up to?"),
-        (lambda shares: min(map(min, shares.values())) > 0,
-         "neither of the two servers is left without anything, though it may be little"),
-        (lambda shares: numpy.ptp(shares[1_000]) < 0.1,
-         "the bound 1,000: which arrays of LeNet have at least so many numbers, and what happens to those?"),
-        (lambda shares: all(map(possible, shares[1_000_000])),
-         "the default: no array of LeNet is so large that it is split, so only some shares are possible. Print the "
-         "sizes of the arrays in `reference`"),
-        (lambda shares: max(shares[1_000_000]) > max(sizes) / sum(sizes) - 0.003,
-         "the default: the server with the largest array has at least that share"),
-        (lambda shares: numpy.ptp(shares[1_000_000]) > 0.9,
-         "the default: possible, but not what comes out. Arrays are dealt out in turn, by their number. Which arrays "
-         "have the even numbers?"))
+        (lambda given: abs(min(given[:2]) - share(1_000_000)) > 0.01,
+         "those are the shares with the default bound. Which array has at least 100,000 numbers?"),
+        (lambda given: abs(min(given[:2]) - share(100_000)) < 0.01,
+         "the bound 100,000: halve the arrays that have at least so many numbers, and deal out the others by their key: "
+         "those with even keys to one server, those with odd keys to the other"),
+        (lambda given: share(given[2]) >= 0.49, "with this bound, one server holds less than 49 %: is it low enough?"),
+        (lambda given: share(10 * given[2]) < 0.49, "low enough, but a bound ten times as high would do, too"))
 
 
 def check_2(answer, lenet, resnet, ring):

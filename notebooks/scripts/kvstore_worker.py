@@ -46,21 +46,58 @@ def train_step(net, trainer, X, y, batch_size):
     return loss.item()
 
 
+def push_then_pull(store):
+    """Let a store do in two calls what a Trainer asks for in one, which MXNet 1.9.1 refuses to compress."""
+    def pushpull(key, value, out=None, priority=0):
+        store.push(key, value, priority)
+        store.pull(key, out=out, priority=priority)
+
+    store.pushpull = pushpull
+
+
+def save(net, step, folder):
+    """Store the parameters before `step`; only when they are complete does the file `latest` name them."""
+    net.save_parameters(os.path.join(folder, f"before-{step}.params"))
+    latest = os.path.join(folder, "latest")
+    with open(latest + ".new", "w") as file:
+        file.write(str(step))
+    os.replace(latest + ".new", latest)
+
+
+def resume(net, folder):
+    """Load the newest parameters in `folder`, if there are any; return the step to go on with."""
+    latest = os.path.join(folder, "latest")
+    if not os.path.exists(latest):
+        return 0
+    with open(latest) as file:
+        step = int(file.read())
+    net.load_parameters(os.path.join(folder, f"before-{step}.params"))
+    return step
+
+
 def train(net, trainer, images, labels, rank, workers, args):
-    """Train on this worker's rows of each batch; return its losses and the bytes its machine had sent, step by step."""
-    losses, sent = [], []
+    """Train on this worker's rows of each batch; return its losses, seconds and its machine's bytes, step by step."""
+    losses, seconds, sent = [], [], []
+    first = resume(net, args.checkpoints) if args.checkpoints else 0
     for step, rows in enumerate(batches(len(images), args.batch_size, args.epochs)):
+        if step < first:
+            continue
         faulthandler.dump_traceback_later(args.limit, exit=True)  # sets the alarm clock anew
         if step == args.lost_at:
             os.kill(os.getpid(), signal.SIGKILL)
         mine = rows[rank::workers]
+        start = time.perf_counter()
+        time.sleep(args.pause)
         loss = train_step(net, trainer, images[mine], labels[mine], len(rows))
+        seconds.append(time.perf_counter() - start)
         losses.append(loss / len(mine))
         print(f"step {step} done", flush=True)
+        if args.checkpoints and rank == 0 and (step + 1) % args.every == 0:
+            save(net, step + 1, args.checkpoints)
         if args.interface:
             sent.append(psutil.net_io_counters(pernic=True)[args.interface].bytes_sent)
     faulthandler.cancel_dump_traceback_later()
-    return losses, sent
+    return losses, seconds, sent
 
 
 def wait_for_scheduler(limit):
@@ -89,22 +126,32 @@ def main():
     parser.add_argument("--start-limit", type=float, default=60, help="seconds until all processes are there")
     parser.add_argument("--limit", type=float, default=60, help="seconds for a step")
     parser.add_argument("--interface", help="count the bytes that this network interface sends")
+    parser.add_argument("--store", default="dist_sync", help="or dist_async, whose server waits for nobody")
+    parser.add_argument("--threshold", type=float, help="send two bits per gradient: plus, minus this, or nothing")
+    parser.add_argument("--pause", type=float, default=0, help="seconds that this worker sleeps in each step")
+    parser.add_argument("--checkpoints", help="a folder that all can read: resume from it, and store parameters there")
+    parser.add_argument("--every", type=int, default=3, help="steps from one checkpoint to the next")
     parser.add_argument("--lost-at", type=int, help="a drill: kill this process at that step")
     args = parser.parse_args()
-    os.makedirs(args.results, exist_ok=True)
+    for folder in filter(None, [args.results, args.checkpoints]):
+        os.makedirs(folder, exist_ok=True)
 
     wait_for_scheduler(args.start_limit)
     faulthandler.dump_traceback_later(args.start_limit, exit=True)
-    store = mxnet.kv.create("dist_sync")
+    store = mxnet.kv.create(args.store)
     npx.set_np()
     npx.random.seed(args.seed)
     net = lenet()
     net.initialize(mxnet.init.Xavier())
-    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": args.rate}, kvstore=store)
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": args.rate}, kvstore=store,
+                            compression_params=args.threshold and {"type": "2bit", "threshold": args.threshold})
+    if args.threshold:
+        push_then_pull(store)
     data = numpy.load(args.data)
-    losses, sent = train(net, trainer, data["images"], data["labels"], store.rank, store.num_workers, args)
+    losses, seconds, sent = train(net, trainer, data["images"], data["labels"], store.rank, store.num_workers, args)
     values = [param.data().asnumpy() for param in net.collect_params().values()]
-    numpy.savez(os.path.join(args.results, f"worker-{store.rank}.npz"), *values, losses=losses, sent=sent)
+    numpy.savez(os.path.join(args.results, f"worker-{store.rank}.npz"), *values,
+                losses=losses, seconds=seconds, sent=sent)
 
 
 if __name__ == "__main__":
