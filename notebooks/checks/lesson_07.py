@@ -19,14 +19,14 @@ def check_1(answer, parameters):
     return check(
         answer,
         (lambda given: len(given) == 3, "three numbers: two shares and a bound"),
-        (lambda given: 0 <= min(given[:2]) and max(given[:2]) <= 1,
+        (lambda given: min(given[:2]) >= 0 and max(given[:2]) <= 1,
          "a share is a number between 0 and 1, neither bytes nor a percentage"),
         (lambda given: abs(sum(given[:2]) - 1) < 0.02,
          "the two servers together hold everything: what do your shares add up to?"),
         (lambda given: abs(min(given[:2]) - share(1_000_000)) > 0.01,
          "those are the shares with the default bound. Which array has at least 100,000 numbers?"),
         (lambda given: abs(min(given[:2]) - share(100_000)) < 0.01,
-         "the bound 100,000: halve the arrays that have at least so many numbers, and deal out the others by their key: "
+         "the bound 100,000: halve the arrays that have at least so many numbers, and deal out the others by key: "
          "those with even keys to one server, those with odd keys to the other"),
         (lambda given: share(given[2]) >= 0.49, "with this bound, one server holds less than 49 %: is it low enough?"),
         (lambda given: share(10 * given[2]) < 0.49, "low enough, but a bound ten times as high would do, too"))
