@@ -107,9 +107,9 @@ def walk(browser, deck):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", make.lessons(), ids=str)
+@pytest.mark.parametrize("lesson", [each for each in make.lessons() if each.parts[0] != "deeper"], ids=str)
 def test_every_slide_fits(browser, decks, lesson):
-    """No slide overflows, is empty, misses a picture or shows an error, and the deck asks the network for nothing."""
+    """No slide of a lesson overflows, is empty, misses a picture or shows an error, and no deck asks the network."""
     slides = walk(browser, decks / lesson.with_suffix(".html"))
     assert len(slides) > 5
     assert not {slide: faults for slide, faults in slides.items() if faults}
