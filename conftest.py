@@ -34,8 +34,10 @@ if compiler and subprocess.run(try_it, input=b"#include <vector>", capture_outpu
 if " " in sys.prefix:  # PyTorch 2.13 does not quote its own folder when it calls the compiler
     compiler = None
 LEFT_OUT = [f"the track of {name}, which is not installed" for name in missing]
-LEFT_OUT += ["claims about work in parallel: there is one core"] if cores == 1 else []
-LEFT_OUT += ["what a compiler made: there is no C++ compiler that PyTorch can use here"] if not compiler and "torch" not in missing else []
+if cores == 1:
+    LEFT_OUT.append("claims about work in parallel: there is one core")
+if not compiler and "torch" not in missing:
+    LEFT_OUT.append("what a compiler made: there is no C++ compiler that PyTorch can use here")
 OF_TRACK = {
     "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/timeline.py", "notebooks/[0-9]*.ipynb", "notebooks/deeper/*",
               "notebooks/scripts/kvstore_worker.py", "tests/test_mxnet.py",

@@ -20,178 +20,153 @@ class Null:
     parallel: bool = False  # it takes away work in parallel, as a machine with one core does
 
 
+NULLS = {
+    "serial-engine": Null({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
+    "one-workspace": Null({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
+}
+
+
+def changes(module, parallel=False):
+    """Make the decorated function a null that changes `module`; it is named like the function, with hyphens."""
+    def register(change):
+        NULLS[change.__name__.replace("_", "-")] = Null(change=change, module=module, parallel=parallel)
+    return register
+
+
+def wrap(owner, name, around):
+    """Replace the function or method `name` of `owner` by `around(the_old_one, *arguments)`."""
+    old = getattr(owner, name)
+    setattr(owner, name, lambda *args, **options: around(old, *args, **options))
+
+
+@changes("mxnet")
 def no_hybridize(mxnet):
     """Let `hybridize` do nothing: every network stays imperative."""
-    mxnet.gluon.HybridBlock.hybridize = lambda self, *args, **options: None
+    wrap(mxnet.gluon.HybridBlock, "hybridize", lambda hybridize, net, *args, **options: None)
 
 
+@changes("mxnet")
 def no_static(mxnet):
     """Let `hybridize` ignore what it is promised: memory is allocated anew, operators are made anew."""
-    hybridize = mxnet.gluon.HybridBlock.hybridize
-    promises = "static_alloc", "static_shape"
-    mxnet.gluon.HybridBlock.hybridize = lambda self, *args, **options: hybridize(
-        self, *args, **{name: value for name, value in options.items() if name not in promises})
+    wrap(mxnet.gluon.HybridBlock, "hybridize", lambda hybridize, net, *args, static_alloc=False, static_shape=False,
+         **options: hybridize(net, *args, **options))
 
 
+@changes("mxnet")
 def wide_layers(mxnet):
     """Make narrow dense layers sixteen times as wide: their operators then take longer than Python asks for them."""
-    make = mxnet.gluon.nn.Dense.__init__
-    mxnet.gluon.nn.Dense.__init__ = lambda self, units, *args, **options: make(
-        self, 16 * units if units <= 256 else units, *args, **options)
+    wrap(mxnet.gluon.nn.Dense, "__init__", lambda make, net, units, *args, **options:
+         make(net, 16 * units if units <= 256 else units, *args, **options))
 
 
+@changes("mxnet")
 def trace_every_call(mxnet):
     """Trace a hybridized network anew in each call: nothing that Python decided stays decided."""
-    block = mxnet.gluon.HybridBlock
-    call = block._call_cached_op
-
-    def trace_and_call(self, *args):
-        self._clear_cached_op()
-        return call(self, *args)
-
-    block._call_cached_op = trace_and_call
+    wrap(mxnet.gluon.HybridBlock, "_call_cached_op", lambda call, net, *args:
+         net._clear_cached_op() or call(net, *args))
 
 
+@changes("mxnet")
 def both_branches(mxnet):
     """Let `cond` compute both branches, as `where` does."""
-    def replace(module):
-        def cond(condition, then, other):
-            chosen = module.broadcast_mul(condition, then()), module.broadcast_mul(1 - condition, other())
-            return module.broadcast_add(*chosen)
-
-        module.contrib.cond = cond
-
-    replace(mxnet.nd)
-    replace(mxnet.sym)
+    for module in (mxnet.nd, mxnet.sym):
+        module.contrib.cond = lambda condition, then, other, F=module: F.broadcast_add(
+            F.broadcast_mul(condition, then()), F.broadcast_mul(1 - condition, other()))
 
 
+@changes("mxnet")
 def warm_copies(mxnet):
     """Let a copy of a large array to a device go into the memory that the first such copy took."""
-    copyto, places = mxnet.np.ndarray.copyto, {}
+    places = {}
 
-    def into_used(self, other):
-        if isinstance(other, mxnet.Context) and self.size > 1e7:
-            if (self.shape, other) not in places:
-                places[self.shape, other] = copyto(self, other)
-            other = places[self.shape, other]
-        return copyto(self, other)
+    def into_used(copyto, array, other):
+        if isinstance(other, mxnet.Context) and array.size > 1e7:
+            if (array.shape, other) not in places:
+                places[array.shape, other] = copyto(array, other)
+            other = places[array.shape, other]
+        return copyto(array, other)
 
-    mxnet.np.ndarray.copyto = into_used
-
-
-def one_thread(process):
-    """Run operators on one thread in every process that a lesson starts, whatever the lesson sets."""
-    launch = process.launch
-
-    def launch_with_one(commands, timeout=60):
-        return launch({name: (command, {**variables, "OMP_NUM_THREADS": "1"})
-                       for name, (command, variables) in commands.items()}, timeout)
-
-    process.launch = launch_with_one
+    wrap(mxnet.np.ndarray, "copyto", into_used)
 
 
-def no_compile(torch):
-    """Let `torch.compile` return the function, or return a decorator that does."""
-    torch.compile = lambda model=None, **options: (lambda same: same) if model is None else model
-
-
+@changes("mxnet")
 def wait_per_step(mxnet):
     """Let every step of a Trainer wait until the engine has nothing left to do."""
-    step = mxnet.gluon.Trainer.step
-
-    def step_and_wait(self, *args, **options):
-        step(self, *args, **options)
-        mxnet.nd.waitall()
-
-    mxnet.gluon.Trainer.step = step_and_wait
+    wrap(mxnet.gluon.Trainer, "step", lambda step, *args: (step(*args), mxnet.nd.waitall()))
 
 
-def forgetful_allreduce(helpers):
-    """Let `allreduce` leave every array as it is."""
-    helpers.allreduce = lambda data: None
-
-
-def averaged_gradients(helpers):
-    """Let `allreduce` average over the devices, as if each had divided its gradient."""
-    summing = helpers.allreduce
-
-    def averaging(data):
-        summing(data)
-        for array in data:
-            array[:] = array / len(data)
-
-    helpers.allreduce = averaging
-
-
+@changes("mxnet", parallel=True)
 def no_pacing(mxnet):
     """Let Python run ahead: waiting for one array does nothing."""
-    mxnet.nd.NDArray.wait_to_read = lambda self: None
+    wrap(mxnet.nd.NDArray, "wait_to_read", lambda wait, array: None)
 
 
-def equal_parts(helpers):
-    """Let `split_and_load` ignore its weights: every device gets as many rows as the others."""
-    split = helpers.split_and_load
-    helpers.split_and_load = lambda data, devices, weights=None: split(data, devices)
-
-
+@changes("mxnet")
 def rescaled_per_device(mxnet):
     """Let `Trainer.step` divide the summed gradients by the rows of one device, not by those of the whole batch."""
-    step = mxnet.gluon.Trainer.step
-
-    def step_per_device(self, batch_size, *args, **options):
-        count = len(self._params[0].list_ctx())
-        step(self, batch_size / count, *args, **options)
-
-    mxnet.gluon.Trainer.step = step_per_device
+    wrap(mxnet.gluon.Trainer, "step", lambda step, trainer, batch_size:
+         step(trainer, batch_size / len(trainer._params[0].list_ctx())))
 
 
+@changes("mxnet")
 def stored_statistics(mxnet):
     """Let batch normalization use its stored statistics always: no row depends on other rows."""
-    create = mxnet.gluon.nn.BatchNorm.__init__
-    mxnet.gluon.nn.BatchNorm.__init__ = lambda self, *args, **options: create(
-        self, *args, **{**options, "use_global_stats": True})
+    wrap(mxnet.gluon.nn.BatchNorm, "__init__", lambda make, net, *args, **options:
+         make(net, *args, **{**options, "use_global_stats": True}))
 
 
+@changes("mxnet")
 def no_push(mxnet):
     """Let all workers of a distributed store but the first push zeros: what they computed counts for nothing."""
-    store = mxnet.kvstore.KVStore
+    def push_zeros(push, store, key, value, *args, **options):
+        if store.type.startswith("dist") and store.rank > 0:
+            value = [0 * each for each in value] if isinstance(value, (list, tuple)) else 0 * value
+        return push(store, key, value, *args, **options)
 
-    def pushes_zeros(method):
-        def call(self, key, value, *args, **options):
-            if self.type.startswith("dist") and self.rank > 0:
-                value = [0 * each for each in value] if isinstance(value, (list, tuple)) else 0 * value
-            return method(self, key, value, *args, **options)
-        return call
-
-    store.push, store.pushpull = pushes_zeros(store.push), pushes_zeros(store.pushpull)
+    wrap(mxnet.kvstore.KVStore, "push", push_zeros)
+    wrap(mxnet.kvstore.KVStore, "pushpull", push_zeros)
 
 
+@changes("mxnet")
 def no_checkpoint(mxnet):
     """Let parameters be neither stored nor loaded."""
     mxnet.gluon.Block.save_parameters = mxnet.gluon.Block.load_parameters = lambda self, *args, **options: None
 
 
-NULLS = {
-    "serial-engine": Null({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
-    "one-workspace": Null({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
-    "wait-per-step": Null(change=wait_per_step, module="mxnet"),
-    "warm-copies": Null(change=warm_copies, module="mxnet"),
-    "one-thread": Null(change=one_thread, module="d2lhelpers.process", parallel=True),
-    "no-hybridize": Null(change=no_hybridize, module="mxnet"),
-    "no-static": Null(change=no_static, module="mxnet"),
-    "wide-layers": Null(change=wide_layers, module="mxnet"),
-    "trace-every-call": Null(change=trace_every_call, module="mxnet"),
-    "both-branches": Null(change=both_branches, module="mxnet"),
-    "forgetful-allreduce": Null(change=forgetful_allreduce, module="d2lhelpers.mxnet"),
-    "averaged-gradients": Null(change=averaged_gradients, module="d2lhelpers.mxnet"),
-    "no-pacing": Null(change=no_pacing, module="mxnet", parallel=True),
-    "equal-parts": Null(change=equal_parts, module="d2lhelpers.mxnet"),
-    "rescaled-per-device": Null(change=rescaled_per_device, module="mxnet"),
-    "stored-statistics": Null(change=stored_statistics, module="mxnet"),
-    "no-push": Null(change=no_push, module="mxnet"),
-    "no-checkpoint": Null(change=no_checkpoint, module="mxnet"),
-    "no-compile": Null(change=no_compile, module="torch"),
-}
+@changes("d2lhelpers.process", parallel=True)
+def one_thread(process):
+    """Run operators on one thread in every process that a lesson starts, whatever the lesson sets."""
+    wrap(process, "launch", lambda launch, commands, timeout=60: launch(
+        {name: (command, {**env, "OMP_NUM_THREADS": "1"}) for name, (command, env) in commands.items()}, timeout))
+
+
+@changes("d2lhelpers.mxnet")
+def forgetful_allreduce(helpers):
+    """Let `allreduce` leave every array as it is."""
+    helpers.allreduce = lambda data: None
+
+
+@changes("d2lhelpers.mxnet")
+def averaged_gradients(helpers):
+    """Let `allreduce` average over the devices, as if each had divided its gradient."""
+    def average(allreduce, data):
+        allreduce(data)
+        for array in data:
+            array[:] = array / len(data)
+
+    wrap(helpers, "allreduce", average)
+
+
+@changes("d2lhelpers.mxnet")
+def equal_parts(helpers):
+    """Let `split_and_load` ignore its weights: every device gets as many rows as the others."""
+    wrap(helpers, "split_and_load", lambda split, data, devices, weights=None: split(data, devices))
+
+
+@changes("torch")
+def no_compile(torch):
+    """Let `torch.compile` return the function, or return a decorator that does."""
+    torch.compile = lambda model=None, **options: (lambda same: same) if model is None else model
 
 
 def claims(cell):

@@ -107,7 +107,7 @@ def walk(browser, deck):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", [each for each in make.lessons() if each.parts[0] != "deeper"], ids=str)
+@pytest.mark.parametrize("lesson", make.lessons(), ids=str)
 def test_every_slide_fits(browser, decks, lesson):
     """No slide of a lesson overflows, is empty, misses a picture or shows an error, and no deck asks the network."""
     slides = walk(browser, decks / lesson.with_suffix(".html"))

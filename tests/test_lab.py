@@ -150,20 +150,6 @@ def test_run_all(opened, lesson):
                                arg=[model, before])
 
 
-def test_a_prediction_stands_beside_the_result(opened):
-    """In the first lesson a click on an answer is printed beside what came out once the result's cell runs."""
-    page = opened(LESSONS[0])
-    run_all(page)
-    button = page.query_selector(".widget-toggle-buttons button")
-    button.click()
-    page.evaluate("""() => {
-        const book = jupyterapp.shell.currentWidget.content;
-        book.activeCellIndex = book.widgets.findIndex(cell => cell.model.sharedModel.source.includes(".beside("));
-        jupyterapp.commands.execute("notebook:run-cell");
-    }""")
-    page.wait_for_selector(f"text=you predicted: {button.inner_text().strip()}")
-
-
 def test_slides_are_for_the_back_row(page, lab):
     """On live slides of both tracks type grows with the window; a cell runs there, and a prediction can be clicked."""
     slide = "section.present section.present"

@@ -78,25 +78,6 @@ def test_no_scheduler_is_said(data):
 
 
 @pytest.mark.slow
-def test_a_worker_that_waits_too_long_says_where(data):
-    """A worker without its server ends itself at the limit, and shows the line where it stood."""
-    processes = roles(data, "--start-limit=5", workers=1)
-    del processes["server 0"]
-    with pytest.raises(RuntimeError, match=r"worker 0 failed with exit status 1;(?s:.*)Timeout(?s:.*) in create\n"):
-        launch(processes, timeout=60)
-
-
-@pytest.mark.slow
-def test_a_killed_worker_is_named(data):
-    """A worker that is killed while it trains is named with its signal and with the steps that it has taken."""
-    processes = roles(data, "--epochs=100000")
-    processes["worker 1"][0].append("--lost-at=2")
-    words = r"^worker 1 failed with signal SIGKILL(?s:.*)worker 1 printed:\nstep 0 done\nstep 1 done\n---"
-    with pytest.raises(RuntimeError, match=words):
-        launch(processes, timeout=120)
-
-
-@pytest.mark.slow
 def test_they_listen_on_the_loopback_only(data):
     """Where DMLC_NODE_HOST says so, scheduler, server and workers accept connections from their own machine alone."""
     addresses = []

@@ -46,13 +46,6 @@ def test_allreduce_where_devices_share_no_memory(monkeypatch, size):
     assert all((array.asnumpy() == 3).all() for array in data)
 
 
-def test_arrays_on_different_devices_share_no_memory():
-    """An array taken to another device is a copy, so that it is enough to refuse two arrays on one device."""
-    array = mx.nd.ones((3,), ctx=mx.cpu(1))
-    array.as_in_context(mx.cpu(0))[:] = 2
-    assert array.asnumpy().tolist() == [1, 1, 1]
-
-
 def test_accuracy_is_measured_without_dropout():
     """Where autograd records, dropout does nothing while the accuracy is measured, and no gradient is recorded."""
     dropout, recorded = mx.gluon.nn.Dropout(0.9), []

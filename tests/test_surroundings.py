@@ -5,11 +5,9 @@ import shutil
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from test_lab import LESSONS as ALL
-from test_lab import ROOT
+from test_lab import LESSONS, ROOT
 
 pytestmark = pytest.mark.slow
-LESSONS = [lesson for lesson in ALL if "/deeper/" not in lesson]  # those nbval and the browser run, which is enough
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,3 @@
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -83,18 +81,3 @@ def test_accuracy_is_measured_in_evaluation_mode():
     with pytest.raises(ValueError, match="no rows"):
         evaluate_accuracy([], net, ["cpu"])
     assert net.training
-
-
-def test_it_leaves_mxnet_alone():
-    """The PyTorch track, a Timeline included, never imports MXNet, and prints nothing of its own."""
-    program = """
-import sys
-import torch
-from d2lhelpers.torch import Timeline, allreduce, load_data, measure
-with Timeline():
-    allreduce([torch.ones(3), torch.ones(3)])
-load_data(5, dataset="digits")
-assert "mxnet" not in sys.modules
-"""
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100)
-    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
