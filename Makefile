@@ -1,5 +1,10 @@
 # The project's commands; `make` alone lists them. Paths are relative, so that the folder's own may hold anything.
 
+# Where LC_ALL is C, Python 3.11 cannot start from a folder with a name that is not ASCII; where it is unset, it can.
+ifneq ($(filter C POSIX,$(LC_ALL)),)
+unexport LC_ALL
+endif
+
 LESSONS ?= $(sort $(wildcard notebooks/*.ipynb notebooks/*/*.ipynb))
 
 .PHONY: help setup lab test soak benchmark execute slides student lock clean
