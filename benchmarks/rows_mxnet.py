@@ -1,7 +1,7 @@
 """The rows that MXNet runs. Its modules are global names that `start` sets, once the engine is configured."""
 import time
 
-from run import by_turns, line
+from run import line
 
 import d2lhelpers
 from d2lhelpers import Benchmark, Timeline, allreduce, configure_engine, measure, split_and_load
@@ -303,5 +303,5 @@ def timing(quick=False):
         return timeline.end
 
     plain()
-    times = by_turns({"ours": recorded, "not recorded": plain}, 2 if quick else 25)
+    times = measure({"ours": recorded, "not recorded": plain}, repeat=2 if quick else 25, warmup=0, reported=True)
     return [block, line("a training step of LeNet, recorded by a Timeline", times, {"not recorded": 0.91})]

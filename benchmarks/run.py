@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from d2lhelpers.benchmark import Comparison, Measurement, _seconds
+from d2lhelpers.benchmark import _seconds, measure
 from d2lhelpers.process import in_fresh_process
 
 HERE = Path(__file__).parent
@@ -50,15 +50,6 @@ def line(work, times, goals=None, bound="", **extra):
     return {"work": work, "ours": _seconds(times["ours"].median), "bound": bound,
             "beside": [f"{label} {ratio}" for label, ratio in {**ratios, **extra}.items()],
             "goals": [[f"{label} {goal}×", bool(reached[label] >= goal)] for label, goal in (goals or {}).items()]}
-
-
-def by_turns(runs, rounds):
-    """Return a Comparison of callables that return their own time in seconds, measured in turns."""
-    times = {label: [] for label in runs}
-    for number in range(rounds):
-        for label in reversed(runs) if number % 2 else runs:
-            times[label].append(runs[label]())
-    return Comparison({label: Measurement(each) for label, each in times.items()})
 
 
 def in_this_process(here, module, calls, quick):
@@ -96,8 +87,9 @@ def imports(quick):
         return lambda: float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
     every = "from d2lhelpers import *"
-    times = by_turns({"ours": importing("import d2lhelpers"), every: importing(every),
-                      "import d2l.mxnet": importing("import d2l.mxnet")}, 1 if quick else 5)
+    times = measure({"ours": importing("import d2lhelpers"), every: importing(every),
+                     "import d2l.mxnet": importing("import d2l.mxnet")},
+                    repeat=1 if quick else 5, warmup=0, reported=True)
     return [line("import d2lhelpers", times, {"import d2l.mxnet": 40})]
 
 
@@ -112,8 +104,9 @@ def lessons():
             subprocess.run([sys.executable, "-m", *command, *files], cwd=ROOT, check=True, capture_output=True)
             return time.perf_counter() - start
 
-        times = by_turns({"ours": lambda run=run: run("pytest", "-q"), "nbconvert --execute, one after another":
-                          lambda run=run: run("nbconvert", "--execute", "--to", "notebook", "--stdout")}, 1)
+        times = measure({"ours": lambda run=run: run("pytest", "-q"), "nbconvert --execute, one after another":
+                         lambda run=run: run("nbconvert", "--execute", "--to", "notebook", "--stdout")},
+                        repeat=1, warmup=0, reported=True)
         lines.append(line(f"{len(files)} lessons executed again", times, {"fastest peer": 1}))
     return lines
 
