@@ -1,4 +1,5 @@
 """The helpers of the PyTorch track: the names of `d2lhelpers`, for tensors; on a GPU measure with sync=synchronize."""
+import logging
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +12,7 @@ from .torch_timeline import Timeline, synchronize
 
 __all__ = ["Benchmark", "Timeline", "allreduce", "devices", "evaluate_accuracy", "load_data", "measure",
            "split_and_load", "synchronize"]
+logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # CUDA's compiler without a GPU is no fault
 SMALL = 1 << 20  # bytes; up to this, parts of a tensor gain less than their extra operators cost
 CHUNK = 1 << 19  # elements; the sum of so few is still in the cache when it is copied
 
@@ -59,8 +61,7 @@ def allreduce(data):
             raise ValueError(f"allreduce: {dtype} with strides {tensor.stride()}; give contiguous() numbers")
         starts.append(tensor.data_ptr())
         plain = plain and tensor.is_cpu and not tensor.requires_grad
-    starts.sort()
-    for one, next_one in pairwise(starts):
+    for one, next_one in pairwise(sorted(starts)):
         if next_one - one < size:
             raise ValueError("allreduce: two of the tensors share memory; clone() one of them")
     if size > SMALL or not plain:

@@ -1,4 +1,6 @@
 """The helpers of both tracks, put through the same cases."""
+import contextlib
+import functools
 import inspect
 from collections import namedtuple
 from importlib.util import find_spec
@@ -12,12 +14,13 @@ from hypothesis.extra import numpy as hnp
 # The helpers; how to make an array on a device, to read it, and to ask where it is; a device; sizes for small parts.
 Track = namedtuple("Track", "helpers array host place device parts")
 
-
-TRACKS = {}
+TRACKS, without_elements = {}, contextlib.nullcontext
 if find_spec("mxnet"):  # conftest.py says where a framework may be missing
     import mxnet as mx
 
     import d2lhelpers.mxnet
+
+    without_elements = functools.partial(mx.util.np_shape, True)  # in it MXNet has arrays without elements
 
     for name, module in {"mxnet-np": mx.np, "mxnet-nd": mx.nd}.items():
         def array(values, device=0, module=module):
@@ -54,7 +57,7 @@ def copies(draw):
 @given(copies(), st.booleans())
 def test_allreduce_is_the_sum_on_every_copy(track, values, cut):
     """All-reduce leaves the sum, in place and in its own type, on any number of devices, whole or in parts."""
-    with mx.util.np_shape(True), pytest.MonkeyPatch.context() as patch:  # with it MXNet has arrays without elements
+    with without_elements(), pytest.MonkeyPatch.context() as patch:
         for name, size in track.parts.items() if cut else ():
             patch.setattr(track.helpers, name, size)
         data = [track.array(v, i) for i, v in enumerate(values)]
@@ -152,11 +155,10 @@ def test_split_refuses(track, rows, devices, weights, error, words):
 ])
 def test_devices(monkeypatch, track, n, kind, gpus, expected):
     """GPUs are taken where the machine has as many as asked for, or if told to; what it does not have is an error."""
-    monkeypatch.setattr(mx.context, "num_gpus", lambda: gpus)
-    if find_spec("torch"):
-        monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    over_torch = track is TRACKS.get("torch")
+    monkeypatch.setattr(*(torch.cuda, "device_count") if over_torch else (mx.context, "num_gpus"), lambda: gpus)
     if expected in ("cpu", "gpu"):
-        gpu = (lambda i: torch.device("cuda", i)) if track is TRACKS.get("torch") else mx.gpu
+        gpu = (lambda i: torch.device("cuda", i)) if over_torch else mx.gpu
         assert track.helpers.devices(n, kind) == [(gpu if expected == "gpu" else track.device)(i) for i in range(n)]
     else:
         with pytest.raises(ValueError, match=expected):
