@@ -103,8 +103,7 @@ class Timeline:
     def best(cls, work, key, enough=float("inf"), of=10):
         """Record `work()` up to `of` times, and return the record whose `key(timeline)` is the largest.
 
-        It stops at the first that reaches `enough`. This is for what a machine *can* do, such as working on two devices
-        at once: another program may prevent that, but cannot bring it about.
+        It stops at the first that reaches `enough`: for what a machine *can* do, and other programs can only prevent.
         """
         records = []
         while len(records) < of and not any(key(record) >= enough for record in records):
@@ -183,10 +182,11 @@ def _marker(name):
 def _read(events):
     """Return operators, Python's end, calls, waits and memory from the events of one record of `mxnet.profiler`."""
     begin, end = (next(event for event in events if event["name"] == name and event["ph"] == "n") for name in BLOCK)
-    # Page-locked memory has a process of its own in the record, but a device handles it, in its own thread. (With
-    # NaiveEngine all devices share Python's.)
-    threads = {event["tid"]: _device(event["pid"]) for event in events
-               if event["ph"] == "E" and _device(event["pid"]) and event["tid"] != begin["tid"]}
+    # A copy by way of page-locked memory is in a process of its own, but some device makes it, in that one's thread. So
+    # is all that a device beyond the cores does, copies and more. (With NaiveEngine all devices share Python's thread.)
+    ends = [event for event in events if event["ph"] == "E" and event["tid"] != begin["tid"]]
+    own = {each["tid"] for each in ends if not (_device(each["pid"]) or re.match("Copy|Delete", each["name"]))}
+    threads = {each["tid"]: _device(each["pid"]) for each in ends if _device(each["pid"]) and each["tid"] not in own}
     operators, calls, waits, begun = [], 0, [], {}
     for event in events:
         name, kind, seconds = event["name"], event["ph"], (event.get("ts", 0) - begin["ts"]) / 1e6

@@ -35,10 +35,3 @@ def test_a_goal_is_reached_or_not(peer, limit, reached):
     line = run.line("work", times, {"fastest peer": 0.95, "limit": 0.4})
     assert [each for _, each in line["goals"]] == reached
     assert f"| {'yes' if reached[0] else '**no**'}<br>" in run.table([line])
-
-
-@pytest.mark.parametrize(("tiny", "bound"), [(0.6, "overhead"), (0.4, "memory")])
-def test_overhead_bounds_what_next_to_nothing_takes_half_as_long(tiny, bound):
-    """Work is overhead-bound if the same calls with one element take at least half its time, else as it is said."""
-    times = Comparison({"ours": Measurement([1.0]), "limit: one element": Measurement([tiny])})
-    assert f"| work | 1 sec | {bound} |" in run.table([run.line("work", times, bound="memory")])

@@ -100,7 +100,9 @@ def test_it_can_be_used_again(track):
 
 
 FRESH = """
-import contextlib, pickle, sys
+import contextlib, os, pickle, sys
+if "one core" in sys.argv:
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 import mxnet as mx
 from d2lhelpers import timeline
 with contextlib.suppress(mx.base.MXNetError), timeline.Timeline():
@@ -110,18 +112,19 @@ x = [mx.nd.ones((300, 300), ctx=mx.cpu(i)) for i in (0, 1)]
 with timeline.Timeline(memory=True) as record:
     for array in x * 2:
         mx.nd.dot(array, array)
+    (mx.nd.dot(x[1], x[1]) - x[0].as_in_context(mx.cpu(1))).as_in_context(mx.cpu(0))
 with open(sys.argv[1], "wb") as file:
     pickle.dump(record, file)
 """
 
 
-@pytest.mark.parametrize("engine", ["NaiveEngine", "ThreadedEnginePerDevice"])
+@pytest.mark.parametrize("engine", ["NaiveEngine", "ThreadedEnginePerDevice", "one core"])
 def test_it_comes_back_from_another_process(mx, engine, tmp_path, monkeypatch):
     """An operator's late error passes through and the devices' names are kept; the next record can be pickled whole."""
-    monkeypatch.setenv("MXNET_ENGINE_TYPE", engine)
-    subprocess.run([sys.executable, "-c", FRESH, tmp_path / "record"], check=True, timeout=100)
+    monkeypatch.setenv("MXNET_ENGINE_TYPE", "NaiveEngine" if engine == "NaiveEngine" else "ThreadedEnginePerDevice")
+    subprocess.run([sys.executable, "-c", FRESH, tmp_path / "record", engine], check=True, timeout=100)
     timeline = pickle.loads((tmp_path / "record").read_bytes())
-    assert names(timeline) == ["dot"] * 4
+    assert sorted(o.device for o in timeline.operators if o.name == "dot") == ["cpu(0)"] * 2 + ["cpu(1)"] * 3
     assert max(size for _, size in timeline.memory) >= 300 * 300 * 4
     if engine == "NaiveEngine":
         assert timeline.overlap("cpu(0)", "cpu(1)") == 0
@@ -138,6 +141,15 @@ def test_memory_starts_at_the_level_before(mx):
         assert [size for _, size in timeline.memory][1:] == [4000, 8000]
     with pytest.raises(ValueError, match=r"Timeline\(memory=True\)"):
         made().plot_memory()
+
+
+def test_page_locked_copies_belong_to_their_device(mx):
+    """What a KVStore copies by way of page-locked memory is shown on the device that copies, not on one of its own."""
+    store, values = mx.kv.create("local"), [mx.nd.ones((9,), ctx=mx.cpu(i)) for i in (0, 1)]
+    store.init(0, values[0])
+    with Timeline() as timeline:
+        store.pushpull(0, values, out=values)
+    assert timeline.devices == ["cpu(0)", "cpu(1)"]
 
 
 @given(st.lists(st.tuples(st.sampled_from(["cpu(0)", "cpu(1)"]), st.integers(0, 30), st.integers(0, 30)), min_size=1))
