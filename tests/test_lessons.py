@@ -23,7 +23,6 @@ HOUR = {"words": 2500, "code cells": 48, "code lines": 190, "slides": 32, "predi
 DEEPER = {"words": 1600, "code cells": 32, "code lines": 150}
 CELL_LINES, CHECK_LINES = 14, 4
 LONG = {  # lessons that are not yet within the hour
-    "pytorch/01-compilers-and-interpreters",
     "pytorch/02-asynchronous-computation", "pytorch/03-automatic-parallelism", "pytorch/04-data-parallel"}
 
 

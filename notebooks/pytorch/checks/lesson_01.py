@@ -1,32 +1,19 @@
-"""The rules of the checks in lesson 01, Compilers and interpreters."""
+"""Check the answers to the exercises of lesson 01, Compilers and interpreters."""
 import torch
 
 from d2lhelpers.exercises import check
 
 
 def check_1(answer):
-    """Check a function of a tensor that adds one if its sum is above zero, and subtracts one if not."""
-    up, mixed = torch.ones(3), torch.tensor([3.0, -1.0, -1.0])
-    down = -up
+    """Check the numbers of loops that the compiler writes for four functions with products and without."""
     return check(
         answer,
-        (callable, "put the function itself, without calling it"),
-        (lambda f: torch.equal(f(up), up + 1), "try it on a positive sum"),
-        (lambda f: torch.equal(f(down), down - 1), "try it on a negative sum"),
-        (lambda f: torch.equal(f(mixed), mixed + 1), "the sum decides for all elements at once"),
-        (_one_graph, "`fullgraph=True` refuses an `if` on a value: which operator chooses between two tensors?"))
-
-
-def _one_graph(function):
-    graphs = []
-
-    def recorder(graph, inputs):
-        graphs.append(graph)
-        return graph.forward
-
-    torch.compiler.reset()
-    torch.compile(function, backend=recorder, fullgraph=True)(torch.ones(3))
-    return len(graphs) == 1
+        (lambda a: len(a) == 4, "give a list of four numbers in brackets"),
+        (lambda a: all(type(n) is int for n in a), "each is a count: a whole number"),
+        (lambda a: a[0] == 1, "all operators of the first function are element-wise"),
+        (lambda a: a[1] == 1, "a product stays a call of the library. What is left, after it?"),
+        (lambda a: a[2] == 2, "the ReLU before the product must be finished before the product begins"),
+        (lambda a: a[3] == 2, "how many groups of element-wise operators do the two products leave?"))
 
 
 def check_2(answer, net):
@@ -44,11 +31,38 @@ def check_2(answer, net):
         (lambda program: agrees(program, 1), "one row is a number of rows, too"))
 
 
-def check_3(answer, first, second):
-    """Check the seconds of a first call that found the folder filled, against a first and a second call without it."""
+def count_compilations(prepare, net, serve):
+    """Return how often `prepare` compiles the network, and how often serving does; nothing is made faster here."""
+    graphs = []
+
+    def backend(graph, inputs):
+        graphs.append(graph)
+        return graph.forward
+
+    torch.compiler.reset()
+    compiled = prepare(net, backend)
+    before = len(graphs)
+    serve(compiled)
+    return before, len(graphs) - before
+
+
+def check_3(answer, net, serve):
+    """Check a function that compiles a network so that `serve` need not."""
+    def right(function):
+        def served(compiled):
+            answers.extend(serve(compiled))
+
+        answers = []
+        count_compilations(function, net, served)
+        return torch.allclose(torch.cat(answers), torch.cat(serve(net)), rtol=1e-4, atol=1e-5)
+
     return check(
         answer,
-        (lambda seconds: type(seconds) is float, "a number of seconds, as a float"),
-        (lambda seconds: seconds > 10 * second, "that is a second call: time the first one"),
-        (lambda seconds: seconds < first,
-         "did the process find the folder? Does the clock start after the import of PyTorch?"))
+        (callable, "a function: its name alone, without parentheses"),
+        (right, "its network gives other answers"),
+        (lambda function: sum(count_compilations(function, net, serve)) > 0,
+         "nothing is compiled: hand `backend` on to `torch.compile`"),
+        (lambda function: count_compilations(function, net, serve)[0] > 0,
+         "nothing is compiled before the first request: the first call compiles"),
+        (lambda function: count_compilations(function, net, serve)[1] == 0,
+         "serving still compiles: how many rows does the last batch have?"))
