@@ -21,7 +21,7 @@ setup: ## makes .venv, which the others do too (PYTHON=... names the Python to m
 lab: setup ## opens the lessons in JupyterLab (IP=0.0.0.0 in a container; LAB_ARGS=... adds options)
 	.venv/bin/python -m jupyterlab --ServerApp.ip=$(or $(IP),127.0.0.1) --ServerApp.root_dir=. \
 		--LabApp.default_url=/lab/tree/notebooks/$$(ls -d .venv/lib/python*/site-packages/mxnet >/dev/null 2>&1 \
-			&& echo 00-start-here.ipynb || echo pytorch/01-compilers-and-interpreters.ipynb) \
+			&& echo 00-start-here.ipynb || echo pytorch/00-start-here.ipynb) \
 		--LabApp.app_settings_dir=editions/lab \
 		$(if $(IP),--IdentityProvider.token=$(shell .venv/bin/python -c 'import secrets; print(secrets.token_hex(24))')) \
 		$(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_ARGS)

@@ -22,8 +22,8 @@ SLIDE_TYPES = {"slide", "subslide", "fragment", "skip", "notes", "-"}
 HOUR = {"words": 2500, "code cells": 48, "code lines": 190, "slides": 32, "predictions": 6, "minutes": 40}
 DEEPER = {"words": 1600, "code cells": 32, "code lines": 150}
 CELL_LINES, CHECK_LINES = 14, 4
-LONG = {  # lessons that are not yet within the hour
-    "pytorch/02-asynchronous-computation", "pytorch/03-automatic-parallelism", "pytorch/04-data-parallel"}
+# Lessons that are not yet within the hour.
+LONG = {"pytorch/02-asynchronous-computation", "pytorch/03-automatic-parallelism", "pytorch/04-data-parallel"}
 
 
 def name(path):
@@ -176,11 +176,11 @@ def test_every_lesson_is_in_the_table():
 
 
 def test_each_lesson_leads_to_the_next():
-    """Every lesson links to the next, the one before and the start; a deeper notebook to the lesson it came from."""
+    """Every lesson links to the next, the one before and its track's start; a deeper notebook to where it came from."""
     links = {path: {(path.parent / target).resolve() for cell in nbformat.read(path, as_version=4).cells
                     if cell.cell_type == "markdown" for _, _, target in LINK.findall(cell.source)} for path in LESSONS}
-    start = ROOT / "notebooks" / "00-start-here.ipynb"
     for folder in {path.parent for path in LESSONS}:
+        start = (folder.parent if folder.name == "deeper" else folder) / "00-start-here.ipynb"
         track = [path for path in LESSONS if path.parent == folder]
         for before, after in itertools.pairwise(track) if folder.name != "deeper" else ():
             assert after in links[before], f"{before.name} does not lead to {after.name}"
