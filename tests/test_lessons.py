@@ -18,11 +18,10 @@ MAX_BYTES = 300 * 1024
 MAX_WIDTH = 92  # characters of code that fit beside the file browser on a screen of 1280 pixels
 SLIDE_TYPES = {"slide", "subslide", "fragment", "skip", "notes", "-"}
 
-# An hour: what a lesson may hold before its exercises, or a deeper notebook in all.
+# An hour: what a lesson may hold before its exercises, or a deeper notebook in all. LONG are not yet within it.
 HOUR = {"words": 2500, "code cells": 48, "code lines": 190, "slides": 32, "predictions": 6, "minutes": 40}
 DEEPER = {"words": 1600, "code cells": 32, "code lines": 150}
 CELL_LINES, CHECK_LINES = 14, 4
-# Lessons that are not yet within the hour.
 LONG = {"pytorch/02-asynchronous-computation", "pytorch/03-automatic-parallelism", "pytorch/04-data-parallel"}
 
 
