@@ -103,7 +103,7 @@ class Timeline:
     def best(cls, work, key, enough=float("inf"), of=10):
         """Record `work()` up to `of` times, and return the record whose `key(timeline)` is the largest.
 
-        It stops at the first that reaches `enough`: for what a machine *can* do, and other programs can only prevent.
+        It stops at the first that reaches `enough`. Use it for what a machine *can* do: other programs only prevent it.
         """
         records = []
         while len(records) < of and not any(key(record) >= enough for record in records):
@@ -182,8 +182,8 @@ def _marker(name):
 def _read(events):
     """Return operators, Python's end, calls, waits and memory from the events of one record of `mxnet.profiler`."""
     begin, end = (next(event for event in events if event["name"] == name and event["ph"] == "n") for name in BLOCK)
-    # A copy by way of page-locked memory is in a process of its own, but some device makes it, in that one's thread. So
-    # is all that a device beyond the cores does, copies and more. (With NaiveEngine all devices share Python's thread.)
+    # Copies through page-locked memory have a process of their own: the thread tells which device made them. A device
+    # beyond the cores shares that process, but runs more than copies. (With NaiveEngine all share Python's thread.)
     ends = [event for event in events if event["ph"] == "E" and event["tid"] != begin["tid"]]
     own = {each["tid"] for each in ends if not (_device(each["pid"]) or re.match("Copy|Delete", each["name"]))}
     threads = {each["tid"]: _device(each["pid"]) for each in ends if _device(each["pid"]) and each["tid"] not in own}

@@ -128,6 +128,18 @@ def no_push(mxnet):
 
 
 @changes("mxnet")
+def no_compression(mxnet):
+    """Let `Trainer` ignore compression: gradients travel whole."""
+    wrap(mxnet.gluon.Trainer, "__init__", lambda make, *args, compression_params=None, **rest: make(*args, **rest))
+
+
+@changes("mxnet")
+def no_async(mxnet):
+    """Let every distributed store wait for all its workers."""
+    wrap(mxnet.kv, "create", lambda create, kind="local": create(kind.replace("async", "sync")))
+
+
+@changes("mxnet")
 def no_checkpoint(mxnet):
     """Let parameters be neither stored nor loaded."""
     mxnet.gluon.Block.save_parameters = mxnet.gluon.Block.load_parameters = lambda self, *args, **options: None

@@ -21,7 +21,6 @@ if find_spec("mxnet"):  # conftest.py says where a framework may be missing
     import d2lhelpers.mxnet
 
     without_elements = functools.partial(mx.util.np_shape, True)  # in it MXNet has arrays without elements
-
     for name, module in {"mxnet-np": mx.np, "mxnet-nd": mx.nd}.items():
         def array(values, device=0, module=module):
             """Return an array of one of MXNet's kinds."""

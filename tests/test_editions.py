@@ -109,7 +109,7 @@ def walk(browser, deck):
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", make.lessons(), ids=str)
 def test_every_slide_fits(browser, decks, lesson):
-    """No slide of a lesson overflows, is empty, misses a picture or shows an error, and no deck asks the network."""
+    """No slide overflows, is empty, misses a picture or shows an error, and the deck asks the network for nothing."""
     slides = walk(browser, decks / lesson.with_suffix(".html"))
     assert len(slides) > 5
     assert not {slide: faults for slide, faults in slides.items() if faults}
