@@ -56,3 +56,13 @@ def check_3(answer, positions):
          "uncompiled, it does not give what the original gives"),
         (lambda f: count_graphs(f, [(x,) for x in inputs], dynamic=True)[-1] == 1,
          "it is compiled more than once: does Python still loop over the length?"))
+
+
+def check_4(answer):
+    """Check the numbers of graphs of a training step whose learning rate changes: as a float, as a tensor."""
+    return check(
+        answer,
+        (lambda a: isinstance(a, (list, tuple)) and len(a) == 2, "give two numbers, such as (1, 1)"),
+        (lambda a: a[1] == 2, "the tensor's value is no guard: how many graphs had the step in section 7?"),
+        (lambda a: a[0] > a[1], "a float is a constant of the first graph: is it the same in the second step?"),
+        (lambda a: a[0] == 3, "section 2: how many graphs did five different floats cost?"))
