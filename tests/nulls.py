@@ -187,6 +187,25 @@ def no_product(torch):
     wrap(torch.Tensor, "__matmul__", lambda product, one, other: one)
 
 
+@changes("torch")
+def static_shapes(torch):
+    """Let `torch.compile` make a graph per shape: nothing is compiled for any number of rows."""
+    wrap(torch, "compile", lambda compile, *args, **options: compile(*args, **{**options, "dynamic": False}))
+
+
+@changes("torch._dynamo.config")
+def no_limit(config):
+    """Let `torch.compile` recompile a function as often as its guards fail."""
+    config.recompile_limit = 1000
+
+
+@changes("torch.compiler")
+def all_guards(compiler):
+    """Let no stance skip the guards."""
+    wrap(compiler, "set_stance", lambda stance, *args, skip_guard_eval_unsafe=False, **options:
+         stance(*args, **options))
+
+
 def claims(cell):
     """Return the names of the nulls in a cell's tags."""
     return {tag[len("claim:"):] for tag in cell.metadata.get("tags", []) if tag.startswith("claim:")}
