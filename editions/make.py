@@ -1,4 +1,8 @@
-"""Make from the lessons what is handed out: `make slides` and `make student`."""
+"""Make from the lessons what people get: a reader's own copies, decks, and an edition without solutions."""
+import contextlib
+import hashlib
+import json
+import os
 import re
 import shutil
 import sys
@@ -46,13 +50,65 @@ def slides(folder):
         (folder / lesson.with_suffix(".html")).write_text(page, encoding="utf-8")
 
 
+def cleared(lesson, *tags):
+    """Return the text of a lesson without its outputs and without the cells with these tags."""
+    settings = Config(without(*tags) | {"ClearOutputPreprocessor": {"enabled": True}})
+    return NotebookExporter(config=settings).from_filename(str(LESSONS / lesson))[0]
+
+
 def student(folder):
     """Write the lessons without solutions, remarks for instructors and outputs, to predict and to do."""
-    exporter = NotebookExporter(config=Config(
-        without("solution", "instructor") | {"ClearOutputPreprocessor": {"enabled": True}}))
     for lesson in lessons():
-        notebook, _ = exporter.from_filename(str(LESSONS / lesson))
-        (folder / lesson).write_text(notebook, encoding="utf-8")
+        (folder / lesson).write_text(cleared(lesson, "solution", "instructor"), encoding="utf-8")
+
+
+def mine(folder):
+    """Give the reader a copy of each lesson to write in, without outputs; what the reader wrote is never touched.
+
+    A new version of a lesson takes the place of a copy that nobody wrote into; where there is none, it arrives beside
+    the reader's own. What belongs to the lessons and is not for writing, such as figures, is linked.
+    """
+    for lesson in lessons():
+        own = folder / lesson
+        own.parent.mkdir(parents=True, exist_ok=True)
+        new = nbformat.reads(cleared(lesson, "instructor"), as_version=4)
+        new.metadata["made_of"] = checksum(new)
+        copies = {path: origin(path) for path in [own, *sorted(own.parent.glob(f"{own.stem} (update *).ipynb"))]}
+        if not own.exists():
+            put(new, own)
+        elif new.metadata["made_of"] not in [made_of for made_of, _ in copies.values()]:
+            untouched = [path for path, (made_of, now) in copies.items() if made_of == now]
+            numbers = (own.with_stem(f"{own.stem} (update {number})") for number in range(1, 1000))
+            path = (untouched or [each for each in numbers if not each.exists()])[0]
+            put(new, path, replace=bool(untouched))
+            print(f"{own.stem} has a new version: {path}" + "; yours stays as it is" * (path != own))
+    for place in {lesson.parent for lesson in lessons()}:
+        for each in (LESSONS / place).iterdir():
+            if each.suffix != ".ipynb" and not each.name.startswith((".", "__")):
+                with contextlib.suppress(FileExistsError):
+                    (folder / place / each.name).symlink_to(os.path.relpath(each, folder / place))
+
+
+def checksum(notebook):
+    """Return what two notebooks have in common only if their cells are equal."""
+    return hashlib.sha256(json.dumps(notebook.cells, sort_keys=True).encode()).hexdigest()
+
+
+def origin(path):
+    """Return the checksum of what a copy was made of and that of what it is now; what cannot be read is changed."""
+    try:
+        notebook = nbformat.read(path, as_version=4)
+        return notebook.metadata["made_of"], checksum(notebook)
+    except Exception:
+        return None, "changed"
+
+
+def put(notebook, path, replace=False):
+    """Write a file whole or not at all; unless it may be replaced, a file of that name that is there stays."""
+    with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as beside:
+        nbformat.write(notebook, made := Path(beside, path.name))
+        with contextlib.suppress(FileExistsError):
+            (os.replace if replace else os.link)(made, path)
 
 
 def make(edition, folder):
@@ -73,4 +129,11 @@ def make(edition, folder):
 
 
 if __name__ == "__main__":
-    make({"slides": slides, "student": student}[sys.argv[1]], Path(sys.argv[2]).resolve())
+    what, folder = sys.argv[1], Path(sys.argv[2]).resolve()
+    if what == "mine":
+        try:
+            mine(folder)
+        except OSError as error:
+            sys.exit(f"{folder}: {error.strerror}. Nothing that you wrote was changed")
+    else:
+        make({"slides": slides, "student": student}[what], folder)

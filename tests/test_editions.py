@@ -70,6 +70,47 @@ def test_nothing_else_is_replaced(small, place):
     assert sorted(small.rglob("*")) == before
 
 
+def update(lesson, text):
+    """Change the first cell of a lesson, and make the readers' copies."""
+    book = nbformat.read(make.LESSONS / lesson, as_version=4)
+    book.cells[0].source = text
+    nbformat.write(book, make.LESSONS / lesson)
+    make.mine(make.LESSONS.parent / "mine")
+
+
+def test_the_readers_own_copy(small, capsys):
+    """It keeps the solutions, follows the lesson until the reader writes into it, and then updates arrive beside it."""
+    make.mine(folder := small / "mine")
+    own, beside, other = (folder / name for name in ("01-a.ipynb", "01-a (update 1).ipynb", "pytorch/01-b.ipynb"))
+    assert (other.parent / "checks" / "rules.py").exists()
+    update("01-a.ipynb", "A newer title")
+    assert [cell.source for cell in cells(own)] == ["A newer title", "42"]
+    own.write_text(written := own.read_text().replace("42", "my answer"))
+    other.write_text("{ cut o")
+    for text in ("New", "Newer", "Newer"):
+        update("01-a.ipynb", text)
+        update("pytorch/01-b.ipynb", text)
+        assert (own.read_text(), other.read_text(), cells(beside)[0].source) == (written, "{ cut o", text)
+    assert f"01-a has a new version: {beside}; yours stays as it is" in capsys.readouterr().out
+    assert len([*small.glob("mine/**/*.ipynb")]) == 4
+
+
+def test_a_copy_is_whole_or_not_there(small, monkeypatch):
+    """Where the disk is full or the command is ended, no copy is cut short and no file of the reader's changes."""
+    def half(notebook, path):
+        path.write_text(nbformat.writes(notebook)[:100])
+        raise OSError("full")
+
+    make.mine(small / "mine")
+    (small / "mine" / "01-a.ipynb").write_text("mine")
+    before = {path: path.read_bytes() for path in small.glob("mine/**/*.*") if path.is_file()}
+    monkeypatch.setattr(nbformat, "write", half)
+    (make.LESSONS / "02-c.ipynb").write_text(nbformat.writes(nbformat.v4.new_notebook()))
+    with pytest.raises(OSError, match="full"):
+        make.mine(small / "mine")
+    assert {path: path.read_bytes() for path in small.glob("mine/**/*.*") if path.is_file()} == before
+
+
 @pytest.mark.parametrize("lesson", make.lessons(), ids=str)
 def test_nothing_needs_a_solution(lesson):
     """No cell uses a name that only a solution gives: the student edition runs to its end."""
