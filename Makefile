@@ -7,7 +7,7 @@ endif
 
 LESSONS ?= $(sort $(wildcard notebooks/*.ipynb notebooks/*/*.ipynb))
 
-.PHONY: help setup lab test soak benchmark execute slides student lock clean
+.PHONY: help setup lab test soak benchmark execute slides site student lock clean
 
 help: ## lists these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -45,6 +45,9 @@ execute: setup ## runs the lessons from fresh kernels and stores them (LESSONS=.
 
 slides: setup ## makes a deck of every lesson in build/slides, which opens without a network
 	.venv/bin/python editions/make.py slides build/slides
+
+site: setup ## makes a site of all lessons in build/site (REPOSITORY=owner/name adds buttons for Binder and Colab)
+	REPOSITORY=$(REPOSITORY) .venv/bin/python editions/make.py site build/site
 
 student: setup ## makes an edition without solutions and outputs in build/student
 	.venv/bin/python editions/make.py student build/student

@@ -30,8 +30,14 @@ def without(*tags):
     return {"TagRemovePreprocessor": {"enabled": True, "remove_cell_tags": tags}}
 
 
+def rest(folder):
+    """Copy what the lessons link to and import, so that the same links lead there."""
+    shutil.copytree(LESSONS, folder, ignore=shutil.ignore_patterns("*.ipynb", "__pycache__", ".*"))
+
+
 def slides(folder):
     """Write a deck of every lesson, each a page that opens from the folder with no network."""
+    rest(folder)
     reveal = Path(find_spec("sphinx_revealjs").origin).parent / "_static" / "revealjs"
     for part in ("dist", "plugin/notes"):
         shutil.copytree(reveal / part, folder / "reveal.js" / part, ignore=shutil.ignore_patterns("*.map", "*.esm.js"))
@@ -58,8 +64,30 @@ def cleared(lesson, *tags):
 
 def student(folder):
     """Write the lessons without solutions, remarks for instructors and outputs, to predict and to do."""
+    rest(folder)
     for lesson in lessons():
         (folder / lesson).write_text(cleared(lesson, "solution", "instructor"), encoding="utf-8")
+
+
+def site(folder):
+    """Write a site of all lessons with their results, and of the helpers' docstrings; it opens from disk, too."""
+    from sphinx.cmd.build import build_main
+
+    with tempfile.TemporaryDirectory() as place:
+        rest(source := Path(place, "site"))
+        shutil.copytree(HERE / "site", source, dirs_exist_ok=True)
+        readme = (HERE.parent / "README.md").read_text(encoding="utf-8").split("## For students")[0]
+        contents = (source / "contents.md").read_text(encoding="utf-8")
+        (source / "index.md").write_text(readme.replace("](notebooks/", "](") + contents, encoding="utf-8")
+        for lesson in lessons():
+            notebook = nbformat.read(LESSONS / lesson, as_version=4)
+            notebook.cells = [cell for cell in notebook.cells if "instructor" not in cell.metadata.get("tags", [])]
+            for cell in notebook.cells:
+                if cell.cell_type == "code" and {"setup", "solution"} & {*cell.metadata.get("tags", [])}:
+                    cell.metadata["tags"].append("hide-input" if "setup" in cell.metadata["tags"] else "hide-cell")
+            nbformat.write(notebook, source / lesson)
+        if build_main(["-q", "-W", "--keep-going", "-b", "html", "-d", f"{place}/cache", str(source), str(folder)]):
+            sys.exit("the site was not made: see above")
 
 
 def mine(folder):
@@ -118,8 +146,6 @@ def make(edition, folder):
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".", dir=folder.parent) as beside:
         made = Path(beside) / folder.name
-        # What the lessons link to and import travels with them, so that the same links lead there.
-        shutil.copytree(LESSONS, made, ignore=shutil.ignore_patterns("*.ipynb", "__pycache__", ".*"))
         edition(made)
         (made / MARK).write_text("The next run of the same command replaces this folder and all that is in it.\n")
         if folder.exists():
@@ -136,4 +162,4 @@ if __name__ == "__main__":
         except OSError as error:
             sys.exit(f"{folder}: {error.strerror}. Nothing that you wrote was changed")
     else:
-        make({"slides": slides, "student": student}[what], folder)
+        make({"slides": slides, "student": student, "site": site}[what], folder)

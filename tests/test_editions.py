@@ -179,3 +179,40 @@ def test_remarks_are_the_speakers(browser, small):
     with page.context.expect_page() as opened:
         page.keyboard.press("s")
     opened.value.wait_for_selector("text=Only for the speaker", timeout=30_000)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Make the site as `make site REPOSITORY=owner/name` does, and return its folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REPOSITORY", "owner/name")
+        make.make(make.site, folder := tmp_path_factory.mktemp("site"))
+    return folder
+
+
+@pytest.mark.slow
+def test_every_page_of_the_site(browser, site):
+    """On a phone each page opens from disk: not too wide, no error, no lost picture, nothing asked of the network."""
+    page, faults = browser.new_page(viewport={"width": 390, "height": 844}), []
+    page.on("pageerror", faults.append)
+    page.on("request", lambda request: request.url.startswith("http") and faults.append(request.url))
+    for path in site.rglob("*.html"):
+        page.goto(path.as_uri())
+        faults += [f"{path.name}: {fault}" for fault in page.evaluate("""() => [
+            ...[...document.images].filter(each => !each.naturalWidth).map(each => `no picture: ${each.src}`),
+            document.documentElement.scrollWidth > 390 && "too wide"].filter(Boolean)""")]
+    page.goto((site / "search.html").as_uri() + "?q=all-reduce")
+    page.wait_for_selector("#search-results li a[href*='multi-gpu']")
+    page.close()
+    assert faults == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", make.lessons(), ids=str)
+def test_a_page_of_the_site(site, lesson):
+    """A lesson's page offers its notebook, Binder and in the PyTorch track Colab; it has no remarks for instructors."""
+    page = (site / lesson.with_suffix(".html")).read_text(encoding="utf-8")
+    assert "For instructors." not in page
+    assert f"mybinder.org/v2/gh/owner/name/main?urlpath=lab/tree/notebooks/{lesson}" in page
+    assert ("colab.research.google.com/github/owner/name" in page) is (lesson.parts[0] == "pytorch")
+    assert (site / "_sources" / lesson).exists()
