@@ -83,8 +83,8 @@ def site(folder):
             notebook = nbformat.read(LESSONS / lesson, as_version=4)
             notebook.cells = [cell for cell in notebook.cells if "instructor" not in cell.metadata.get("tags", [])]
             for cell in notebook.cells:
-                if cell.cell_type == "code" and {"setup", "solution"} & {*cell.metadata.get("tags", [])}:
-                    cell.metadata["tags"].append("hide-input" if "setup" in cell.metadata["tags"] else "hide-cell")
+                tags = cell.metadata.get("tags", [])
+                tags += [hide for tag, hide in (("setup", "hide-input"), ("solution", "hide-cell")) if tag in tags]
             nbformat.write(notebook, source / lesson)
         if build_main(["-q", "-W", "--keep-going", "-b", "html", "-d", f"{place}/cache", str(source), str(folder)]):
             sys.exit("the site was not made: see above")
