@@ -43,8 +43,8 @@ execute: setup ## runs the lessons from fresh kernels and stores them (LESSONS=.
 		--ExecutePreprocessor.timeout=600 --ExecutePreprocessor.record_timing=False \
 		--ExecutePreprocessor.store_widget_state=False $(LESSONS)
 
-slides: setup ## makes a deck of every lesson in build/slides, which opens without a network
-	.venv/bin/python editions/make.py slides build/slides
+slides: setup ## makes a deck of every lesson in build/slides, which opens without a network (PDF=1: PDFs, too)
+	PDF=$(PDF) .venv/bin/python editions/make.py slides build/slides
 
 site: setup ## makes a site of all lessons in build/site (REPOSITORY=owner/name adds buttons for Binder and Colab)
 	REPOSITORY=$(REPOSITORY) .venv/bin/python editions/make.py site build/site

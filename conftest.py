@@ -1,4 +1,5 @@
 """The engine and the data as the lessons take them, in every process that runs tests and in the kernels it starts."""
+import contextlib
 import os
 import platform
 import shutil
@@ -72,15 +73,11 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture(scope="module")
 def browser():
     """Return the system's Chromium, without a window; tests that need it are skipped without one, but not in CI."""
-    from playwright.sync_api import sync_playwright
+    from test_editions import make
 
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") \
-        or shutil.which("Google Chrome", path="/Applications/Google Chrome.app/Contents/MacOS")
-    if not path:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no Chromium here: apt-get install chromium")
-    quiet = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update",
-             "--disable-sync", "--no-first-run"]  # it asks nobody for anything by itself
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=quiet, chromium_sandbox=os.geteuid() != 0)
+    with contextlib.ExitStack() as stack:
+        try:
+            chromium = stack.enter_context(make.chromium())
+        except FileNotFoundError as error:
+            (pytest.fail if os.environ.get("CI") else pytest.skip)(str(error))
         yield chromium
-        chromium.close()

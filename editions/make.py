@@ -56,6 +56,33 @@ def slides(folder):
         (folder / lesson.with_suffix(".html")).write_text(page, encoding="utf-8")
 
 
+def pdfs(folder, browser):
+    """Print each deck into a PDF beside it, a page per slide."""
+    for lesson in lessons():
+        deck, page = folder / lesson.with_suffix(".html"), browser.new_page()
+        page.goto(f"{deck.as_uri()}?print-pdf")
+        page.wait_for_selector(".pdf-page")
+        page.pdf(path=deck.with_suffix(".pdf"), prefer_css_page_size=True, print_background=True)
+        page.close()
+
+
+@contextlib.contextmanager
+def chromium():
+    """Start the system's Chromium without a window, so that it asks nobody for anything by itself."""
+    from playwright.sync_api import sync_playwright
+
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") \
+        or shutil.which("Google Chrome", path="/Applications/Google Chrome.app/Contents/MacOS")
+    if not path:
+        raise FileNotFoundError("there is no Chromium here: apt-get install chromium")
+    quiet = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update",
+             "--disable-sync", "--no-first-run"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=quiet, chromium_sandbox=os.geteuid() != 0)
+        yield browser
+        browser.close()
+
+
 def cleared(lesson, *tags):
     """Return the text of a lesson without its outputs and without the cells with these tags."""
     settings = Config(without(*tags) | {"ClearOutputPreprocessor": {"enabled": True}})
@@ -163,3 +190,6 @@ if __name__ == "__main__":
             sys.exit(f"{folder}: {error.strerror}. Nothing that you wrote was changed")
     else:
         make({"slides": slides, "student": student, "site": site}[what], folder)
+        if what == "slides" and os.environ.get("PDF"):
+            with chromium() as browser:
+                pdfs(folder, browser)

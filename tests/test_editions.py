@@ -1,5 +1,6 @@
 import builtins
 import importlib.util
+import re
 import symtable
 from pathlib import Path
 
@@ -179,6 +180,15 @@ def test_remarks_are_the_speakers(browser, small):
     with page.context.expect_page() as opened:
         page.keyboard.press("s")
     opened.value.wait_for_selector("text=Only for the speaker", timeout=30_000)
+
+
+@pytest.mark.slow
+def test_a_pdf_of_each_deck(browser, small):
+    """The PDF beside a deck has one page per slide."""
+    make.make(make.slides, small / "decks")
+    make.pdfs(small / "decks", browser)
+    for lesson in make.lessons():
+        assert len(re.findall(rb"/Type /Page\b", (small / "decks" / lesson.with_suffix(".pdf")).read_bytes())) == 1
 
 
 @pytest.fixture(scope="module")

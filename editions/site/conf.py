@@ -18,7 +18,8 @@ html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
-html_theme_options = {"use_fullscreen_button": False, "navbar_persistent": [], "show_toc_level": 2, "home_page_in_toc": True}
+html_theme_options = {"use_fullscreen_button": False, "navbar_persistent": [], "show_toc_level": 2,
+                      "home_page_in_toc": True}
 if repository := os.environ.get("REPOSITORY"):
     html_theme_options |= {
         "repository_url": f"https://github.com/{repository}", "use_repository_button": True,
