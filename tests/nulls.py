@@ -206,6 +206,22 @@ def all_guards(compiler):
          stance(*args, **options))
 
 
+@changes("torch.distributed.fsdp")
+def replicated(fsdp):
+    """Let `fully_shard` shard over groups of one rank: every rank holds, and averages, everything."""
+    from torch.distributed.device_mesh import init_device_mesh
+    wrap(fsdp, "fully_shard", lambda shard, net, mesh, **options: shard(
+        net, mesh=init_device_mesh("cpu", (mesh.size(), 1), mesh_dim_names=("replicate", "shard")), **options))
+
+
+@changes("torch.distributed")
+def no_exchange(dist):
+    """Let a reduce-scatter reduce nothing: each rank keeps its own gradients."""
+    dist.all_to_all_single = lambda output, input: output.copy_(input)
+    dist.reduce_scatter_single = lambda output, input, **_: output.copy_(
+        input.view(dist.get_world_size(), -1)[dist.get_rank()].view_as(output))
+
+
 def claims(cell):
     """Return the names of the nulls in a cell's tags."""
     return {tag[len("claim:"):] for tag in cell.metadata.get("tags", []) if tag.startswith("claim:")}
