@@ -209,7 +209,7 @@ def all_guards(compiler):
 @changes("concurrent.futures.thread", parallel=True)
 def one_worker(thread):
     """Give every pool of threads a single one."""
-    wrap(thread.ThreadPoolExecutor, "__init__", lambda make, pool, workers=None, *args, **options:
+    wrap(thread.ThreadPoolExecutor, "__init__", lambda make, pool, max_workers=None, *args, **options:
          make(pool, 1, *args, **options))
 
 
