@@ -222,6 +222,20 @@ def no_exchange(dist):
         input.view(dist.get_world_size(), -1)[dist.get_rank()].view_as(output))
 
 
+@changes("concurrent.futures.thread", parallel=True)
+def one_worker(thread):
+    """Give every pool of threads a single one."""
+    wrap(thread.ThreadPoolExecutor, "__init__", lambda make, pool, max_workers=None, *args, **options:
+         make(pool, 1, *args, **options))
+
+
+@changes("torch.utils.data.dataloader")
+def no_workers(dataloader):
+    """Let every `DataLoader` load in the process that asks for the batch."""
+    wrap(dataloader.DataLoader, "__init__", lambda make, loader, *args, num_workers=0, multiprocessing_context=None,
+         **options: make(loader, *args, **options))
+
+
 def claims(cell):
     """Return the names of the nulls in a cell's tags."""
     return {tag[len("claim:"):] for tag in cell.metadata.get("tags", []) if tag.startswith("claim:")}

@@ -1,140 +1,68 @@
-"""The rules of the checks in lesson 02, Asynchronous computation."""
-import threading
-from concurrent.futures import Future
-
+"""The rules of the checks in lesson 02, Where graphs break."""
 import torch
 
 from d2lhelpers.exercises import check
 
 
-def check_1(answer):
-    """Check a function of two functions that returns the first one's result and the second one's promise.
+def count_graphs(function, calls, **options):
+    """Return how many graphs there are after each call of `function`, compiled; `calls` lists its arguments."""
+    graphs, counts = [], []
 
-    The second task ends only when the answer has returned, or after one second.
-    """
-    back, begun, seen = threading.Event(), [], []
+    def recorder(graph, inputs):
+        graphs.append(graph)
+        return graph.forward
 
-    def one():
-        begun.append(("one", threading.get_ident()))
-        return "the first result"
+    torch.compiler.reset()
+    compiled = torch.compile(function, backend=recorder, **options)
+    for arguments in calls:
+        compiled(*arguments)
+        counts.append(len(graphs))
+    return counts
 
-    def two():
-        begun.append(("two", threading.get_ident()))
-        return back.wait(1)              # whether the answer had returned by then
 
-    def runs(function):
-        try:
-            seen.extend(function(one, two))
-        finally:
-            back.set()
-        return len(seen) == 2
-
+def check_1(answer, function, calls):
+    """Check how many graphs there are after each of the calls, which are made here."""
+    counts = count_graphs(function, calls)
     return check(
         answer,
-        (callable, "a function: its name alone, without parentheses"),
-        (runs, "it returns a pair: a result, and a promise"),
-        (lambda _: not isinstance(seen[0], Future),
-         "the first of the pair is still a promise: who asks it for its result?"),
-        (lambda _: seen[0] == "the first result", "the first of the pair is not what `one` gave"),
-        (lambda _: isinstance(seen[1], Future),
-         "the second of the pair is no promise: was it called, or its result asked for, instead of being queued?"),
-        (lambda _: seen[1].result() in (True, False) and threading.get_ident() not in {thread for _, thread in begun},
-         "one of the two ran in Python's own thread"),
-        (lambda _: seen[1].result() and [name for name, _ in begun] == ["one", "two"],
-         "Python returned only when the second one had ended. "
-         "What were you waiting for, and what was queued before it?"))
+        (lambda a: isinstance(a, (list, tuple)) and len(a) == len(counts), f"give a list of {len(counts)} numbers"),
+        (lambda a: a[:2] == counts[:2], "the first two calls are alike: is anything compiled in the second?"),
+        (lambda a: a[2] == counts[2], "the third call brings another size: is the first graph static?"),
+        (lambda a: a[3] == counts[3], "the fourth call: for which sizes does the second graph hold?"),
+        (lambda a: a[4] == counts[4], "the fifth call: a string is a constant of the graph"),
+        (lambda a: a[5] == counts[5], "the sixth call: is there a graph for this string, and any size?"),
+        (lambda a: list(a) == counts, "the last call: one row is a case of its own"))
 
 
 def check_2(answer):
-    """Check a function of `get`, `use`, `steps` and `depth` that keeps at most `depth` batches alive.
-
-    A batch is only a number here. The first one is held until the answer is as far ahead as it may be.
-    """
-    depth, steps, begun, ended, alive, promises = 3, 12, [], [], [0], []
-    far, too_far = threading.Event(), threading.Event()
-
-    def get():
-        begun.append(len(begun))
-        alive.append(len(begun) - len(ended))
-        if alive[-1] >= depth:
-            far.set()
-        if alive[-1] > depth:
-            too_far.set()
-        return begun[-1]
-
-    def use(number):
-        if number == 0:                  # held until others come, but not for ever
-            far.wait(0.5)
-            too_far.wait(0.2)
-        ended.append(number)
-        return number
-
-    def runs(function):
-        promises.extend(function(get, use, steps, depth))
-        return all(isinstance(promise, Future) for promise in promises)
-
+    """Check the letters of the line that breaks the graph, and of the one that has it compiled anew."""
     return check(
         answer,
-        (callable, "a function: its name alone, without parentheses"),
-        (runs, "it returns a list of what `submit` gave"),
-        (lambda _: [promise.result(10) for promise in promises] == list(range(steps)),
-         "each step has one promise, in order, which gives what `use` made of its batch"),
-        (lambda _: max(alive) > 1, "Python waits for each batch before it prepares the next"),
-        (lambda _: max(alive) >= depth, "Python waits although it might be further ahead"),
-        (lambda _: max(alive) <= depth + 1, "they pile up: nothing stops Python"),
-        (lambda _: max(alive) <= depth,
-         "one too many is alive: look at when a token is taken, and at when it is put back"))
+        (lambda a: isinstance(a, (list, tuple)) and len(a) == 2 and set(a) <= set("abcdef"),
+         "give two letters from a to f, such as (\"a\", \"b\")"),
+        (lambda a: a[0] != "c", "argmax and == give tensors: does Python look at their values?"),
+        (lambda a: a[0] == "d", "which line needs the value of a tensor? `explain` names it"),
+        (lambda a: a[1] == "e", "which object is longer in the next step? Print the reasons for recompiling"))
 
 
-def check_3(answer):
-    """Check a function that puts tasks in an order in which each comes after those that it needs."""
-    plans = [{"eat": ["cook"], "cook": []},
-             {"d": ["c"], "b": ["a"], "c": ["b"], "a": []},
-             {"wash": ["eat"], "eat": ["cook", "set"], "set": ["buy"], "cook": ["buy"], "buy": []}]
-
-    def everywhere(rule):
-        return lambda function: all(rule(plan, list(function(dict(plan)))) for plan in plans)
-
-    def kept(plan, order):
-        return [order.index(need) < order.index(task) for task in plan for need in plan[task]]
-
+def check_3(answer, positions):
+    """Check a function that gives what `positions` gives, and is compiled once for all lengths."""
+    lengths = [7, 2, 3, 40, 11, 5, 19]
+    inputs = [torch.randn(length, 8) for length in lengths]
     return check(
         answer,
-        (callable, "a function: its name alone, without parentheses"),
-        (everywhere(lambda plan, order: set(order) == set(plan)), "all tasks, and nothing else"),
-        (everywhere(lambda plan, order: len(order) == len(plan)),
-         "each task once: another one may have needed it already"),
-        (everywhere(lambda plan, order: any(kept(plan, order))),
-         "no task finds what it needs: is your list in reverse order?"),
-        (everywhere(lambda plan, order: all(kept(plan, order))),
-         "a task comes before one that it needs. What a task needs may itself need something"))
+        (callable, "put the function itself, without calling it"),
+        (lambda f: all(torch.allclose(f(x), positions(x), atol=1e-5) for x in inputs),
+         "uncompiled, it does not give what the original gives"),
+        (lambda f: count_graphs(f, [(x,) for x in inputs], dynamic=True)[-1] == 1,
+         "it is compiled more than once: does Python still loop over the length?"))
 
 
 def check_4(answer):
-    """Check a function that counts how many results are alive at most, on three kinds of `make`."""
-    calls, counts = [], {}
-
-    def makes(limit):                    # keeps the newest `limit` results itself
-        kept = []
-
-        def make():
-            calls.append(limit)
-            kept.append(torch.zeros(1))
-            result = kept[-1]
-            del kept[:max(0, len(kept) - limit)]
-            return result
-        return make
-
-    def runs(function):
-        counts.update({limit: function(makes(limit), 10) for limit in (0, 4, 10)})
-        return all(isinstance(count, int) for count in counts.values())
-
+    """Check the numbers of graphs of a training step whose learning rate changes: as a float, as a tensor."""
     return check(
         answer,
-        (callable, "a function: its name alone, without parentheses"),
-        (runs, "it returns a whole number"),
-        (lambda _: len(calls) == 30, "`make` is called once per step"),
-        (lambda _: counts[10] == 10, "if somebody else keeps all of them, all of them are alive"),
-        (lambda _: counts[0] < 10, "your count keeps alive what it counts"),
-        (lambda _: counts[0] < 2, "one too many: does an older result still have a name when you count?"),
-        (lambda _: counts[0] == 1 and counts[4] == 4, "the newest is alive, and so are those that somebody else keeps"))
+        (lambda a: isinstance(a, (list, tuple)) and len(a) == 2, "give two numbers, such as (1, 1)"),
+        (lambda a: a[1] == 2, "the tensor's value is no guard: how many graphs had the step in section 7?"),
+        (lambda a: a[0] > a[1], "a float is a constant of the first graph: is it the same in the second step?"),
+        (lambda a: a[0] == 3, "section 2: how many graphs did five different floats cost?"))
