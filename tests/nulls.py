@@ -206,6 +206,27 @@ def all_guards(compiler):
          stance(*args, **options))
 
 
+@changes("torch.distributed")
+def no_all_reduce(distributed):
+    """Let an all-reduce between processes leave every tensor as it is, also the one that tensor parallelism uses."""
+    from torch.distributed import _functional_collectives as functional
+    distributed.all_reduce = lambda tensor, *args, **options: None
+    functional.all_reduce = lambda tensor, *args, **options: tensor
+
+
+@changes("torch.distributed.pipelining.schedules")
+def one_micro_batch(schedules):
+    """Let a pipeline run each batch in one piece."""
+    wrap(schedules.PipelineScheduleSingle, "__init__", lambda make, schedule, stage, n_microbatches, *args, **options:
+         make(schedule, stage, 1, *args, **options))
+
+
+@changes("torch.distributed.pipelining")
+def gpipe_only(pipelining):
+    """Let every pipeline do all forward passes first."""
+    pipelining.Schedule1F1B = pipelining.ScheduleGPipe
+
+
 def claims(cell):
     """Return the names of the nulls in a cell's tags."""
     return {tag[len("claim:"):] for tag in cell.metadata.get("tags", []) if tag.startswith("claim:")}
