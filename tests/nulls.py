@@ -206,11 +206,11 @@ def all_guards(compiler):
          stance(*args, **options))
 
 
-@changes("torch.distributed")
-def no_all_reduce(distributed):
-    """Let an all-reduce between processes leave every tensor as it is, also the one that tensor parallelism uses."""
+@changes("torch")
+def no_sum(torch):
+    """Let an all-reduce between processes leave each tensor as it is: the parts of a split layer are never added."""
     from torch.distributed import _functional_collectives as functional
-    distributed.all_reduce = lambda tensor, *args, **options: None
+    torch.distributed.all_reduce = lambda tensor, *args, **options: None
     functional.all_reduce = lambda tensor, *args, **options: tensor
 
 
