@@ -48,10 +48,10 @@ def check_2(answer, attention):
     return check(
         answer,
         (callable, "a function: its name alone, without parentheses"),
-        (lambda f: torch.allclose(parts(f, 1)[0], whole, atol=1e-4), "a single rank has all heads: it must give the whole"),
+        (lambda f: torch.allclose(parts(f, 1)[0], whole, atol=1e-4), "a single rank must give the whole output"),
         (lambda f: all(part.shape == whole.shape for part in parts(f, 2)), "each part is as large as the output"),
         (lambda f: all(torch.allclose(sum(parts(f, ranks)), whole, atol=1e-4) for ranks in (2, 3)),
-         "the parts do not add up to the output: which rows of O belong to your heads?"),
+         "the parts do not add up to the output: which rows of P belong to your heads?"),
         (lambda f: max(used(f, 3)) < 0.34, "right, but a rank needs more than its share of a matrix"))
 
 
