@@ -236,6 +236,27 @@ def no_workers(dataloader):
          **options: make(loader, *args, **options))
 
 
+@changes("torch")
+def no_sum(torch):
+    """Let an all-reduce between processes leave each tensor as it is: the parts of a split layer are never added."""
+    from torch.distributed import _functional_collectives as functional
+    torch.distributed.all_reduce = lambda tensor, *args, **options: None
+    functional.all_reduce = lambda tensor, *args, **options: tensor
+
+
+@changes("torch.distributed.pipelining.schedules")
+def one_micro_batch(schedules):
+    """Let a pipeline run each batch in one piece."""
+    wrap(schedules.PipelineScheduleSingle, "__init__", lambda make, schedule, stage, n_microbatches, *args, **options:
+         make(schedule, stage, 1, *args, **options))
+
+
+@changes("torch.distributed.pipelining")
+def gpipe_only(pipelining):
+    """Let every pipeline do all forward passes first."""
+    pipelining.Schedule1F1B = pipelining.ScheduleGPipe
+
+
 def claims(cell):
     """Return the names of the nulls in a cell's tags."""
     return {tag[len("claim:"):] for tag in cell.metadata.get("tags", []) if tag.startswith("claim:")}
