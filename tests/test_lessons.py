@@ -18,11 +18,10 @@ MAX_BYTES = 300 * 1024
 MAX_WIDTH = 92  # characters of code that fit beside the file browser on a screen of 1280 pixels
 SLIDE_TYPES = {"slide", "subslide", "fragment", "skip", "notes", "-"}
 
-# An hour: what a lesson may hold before its exercises, or a deeper notebook in all. LONG are not yet within it.
+# An hour: what a lesson may hold before its exercises, or a deeper notebook in all.
 HOUR = {"words": 2500, "code cells": 48, "code lines": 190, "slides": 32, "predictions": 6, "minutes": 40}
 DEEPER = {"words": 1600, "code cells": 32, "code lines": 150}
 CELL_LINES, CHECK_LINES = 14, 4
-LONG = {"pytorch/04-data-parallel"}
 
 
 def name(path):
@@ -156,9 +155,6 @@ def test_lesson_takes_an_hour(path):
     figures = size(nbformat.read(path, as_version=4))
     limits = {**limits, "longest cell": CELL_LINES}
     over = {what: figures[what] for what, most in limits.items() if figures[what] > most}
-    if name(path) in LONG:
-        assert over, f"{name(path)} is within the hour now: take it out of LONG"
-        pytest.skip(f"not yet within the hour: {over}")
     assert not over
 
 

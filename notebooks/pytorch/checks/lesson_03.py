@@ -9,7 +9,7 @@ def check_1(answer):
     """Check the letters of the lines that would wait for a GPU."""
     return check(
         answer,
-        (lambda a: isinstance(a, str) and a and set(a) <= set("abcdefghijk"), 'give letters from a to k, such as "abc"'),
+        (lambda a: isinstance(a, str) and a and set(a) <= set("abcdefghijk"), 'give letters from a to k, like "abc"'),
         (lambda a: "e" not in a, "e: the norm is a tensor; does the function look at its value?"),
         (lambda a: "i" not in a, "i: argmax, == and mean give tensors, which can stay where they are"),
         (lambda a: not set(a) & set("abcdgh"), "a line that only hands tensors on is among yours: try it on meta"),
