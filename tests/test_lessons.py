@@ -22,7 +22,7 @@ SLIDE_TYPES = {"slide", "subslide", "fragment", "skip", "notes", "-"}
 HOUR = {"words": 2500, "code cells": 48, "code lines": 190, "slides": 32, "predictions": 6, "minutes": 40}
 DEEPER = {"words": 1600, "code cells": 32, "code lines": 150}
 CELL_LINES, CHECK_LINES = 14, 4
-LONG = {"pytorch/02-asynchronous-computation", "pytorch/03-automatic-parallelism", "pytorch/04-data-parallel"}
+LONG = {"pytorch/02-asynchronous-computation", "pytorch/03-automatic-parallelism"}
 
 
 def name(path):
