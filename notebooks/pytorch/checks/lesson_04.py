@@ -42,7 +42,7 @@ def check_1(answer):
         (lambda a: a[0] == 1, "a: section 3 compared such a step with that of one process"),
         (lambda a: a[1] != 0.5, "b: is DDP's step too large, or too small?"),
         (lambda a: a[1] == 2, "b: one process adds up all rows; what does DDP do with the sums of two processes?"),
-        (lambda a: a[2] == 0.5, "c: section 2 took this step, 32 + 32 rows, summed"))
+        (lambda a: a[2] == 0.5, "c: section 2 took this step: 32 + 32 rows, weight 1"))
 
 
 def check_2(answer):
