@@ -43,8 +43,7 @@ OF_TRACK = {
     "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/timeline.py", "notebooks/[0-9]*.ipynb", "notebooks/deeper/*",
               "notebooks/scripts/kvstore_worker.py", "tests/test_mxnet.py",
               "tests/test_many_machines.py"],
-    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "notebooks/scripts/ddp_worker.py", "tests/test_torch.py",
-              "tests/test_ddp_worker.py"],
+    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "tests/test_torch.py"],
 }
 collect_ignore_glob = ["*/checks/*"]  # two packages of one name, without doctests
 collect_ignore_glob += [pattern for name in missing for pattern in OF_TRACK[name]]

@@ -257,6 +257,26 @@ def gpipe_only(pipelining):
     pipelining.Schedule1F1B = pipelining.ScheduleGPipe
 
 
+@changes("torch")
+def no_allreduce(torch):
+    """Let `all_reduce` do nothing, and let DistributedDataParallel never send gradients."""
+    torch.distributed.all_reduce = lambda tensor, *args, **options: None
+    torch.nn.parallel.DistributedDataParallel.require_backward_grad_sync = property(lambda ddp: False, lambda *_: None)
+
+
+@changes("torch")
+def one_bucket(torch):
+    """Let DistributedDataParallel put all gradients into one bucket, whatever size the lesson asks for."""
+    wrap(torch.nn.parallel.DistributedDataParallel, "__init__", lambda make, *args, bucket_cap_mb=None, **options:
+         make(*args, bucket_cap_mb=1000, **options))
+
+
+@changes("torch")
+def no_hook(torch):
+    """Let DistributedDataParallel ignore communication hooks."""
+    torch.nn.parallel.DistributedDataParallel.register_comm_hook = lambda *args: None
+
+
 def claims(cell):
     """Return the names of the nulls in a cell's tags."""
     return {tag[len("claim:"):] for tag in cell.metadata.get("tags", []) if tag.startswith("claim:")}
