@@ -204,7 +204,7 @@ def site(tmp_path_factory):
 def test_every_page_of_the_site(browser, site):
     """On a phone each page opens from disk: not too wide, no error, no lost picture, nothing asked of the network."""
     page, faults = browser.new_page(viewport={"width": 390, "height": 844}), []
-    page.on("pageerror", faults.append)
+    page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("request", lambda request: request.url.startswith("http") and faults.append(request.url))
     for path in site.rglob("*.html"):
         page.goto(path.as_uri())

@@ -16,6 +16,8 @@ default_role = "code"
 
 html_theme = "sphinx_book_theme"
 html_title = project
+html_show_search_summary = False  # it would be fetched, which a page opened from disk may not
+html_use_index = False
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 html_theme_options = {"use_fullscreen_button": False, "navbar_persistent": [], "show_toc_level": 2,
