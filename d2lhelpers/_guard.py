@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -13,12 +14,30 @@ import threading
 ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux: what the command leaves behind becomes the guard's own child
 
 
-def run(command):
-    """Run `command` until it ends or the pipe closes, end whatever it has left behind, and return its exit status."""
+class Asked:
+    """A process that _server.py forks for us, with what a guard needs of `subprocess.Popen`."""
+
+    def __init__(self, address, call):
+        self.server = socket.socket(socket.AF_UNIX)
+        self.server.connect(address)
+        socket.send_fds(self.server, [call.encode()], [1, 2])  # it prints where we do
+
+    def wait(self):
+        """Return its exit status, that of a kill if the server itself was killed."""
+        return int(self.server.recv(16) or -signal.SIGKILL)
+
+    def kill(self):
+        """Let go of the server: the guard that it has there kills it."""
+        self.server.shutdown(socket.SHUT_WR)
+
+
+def guard(process, pipe):
+    """Wait until `process` ends or `pipe` closes, end whatever it has left behind, and return its exit status."""
+    import psutil
+
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1, 0, 0, 0)
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
-    threading.Thread(target=kill_when_closed, args=[process], daemon=True).start()
+    threading.Thread(target=kill_when_closed, args=[process, pipe], daemon=True).start()
     status = process.wait()
     while children := psutil.Process().children(recursive=True):
         for child in children:
@@ -28,16 +47,17 @@ def run(command):
     return status
 
 
-def kill_when_closed(process):
+def kill_when_closed(process, pipe):
     """Kill `process` as soon as the pipe closes."""
-    os.read(0, 1)
+    os.read(pipe, 1)
     process.kill()
 
 
 if __name__ == "__main__":
-    sys.path.append(sys.argv[1])  # psutil's folder
-    import psutil
-    status = run(sys.argv[2:])
+    folder, *command = sys.argv[1:]
+    sys.path.append(folder)  # psutil's
+    ask = command[0] == "ask"
+    status = guard(Asked(*command[1:]) if ask else subprocess.Popen(command, stdin=subprocess.DEVNULL), pipe=0)
     if status < 0:  # a signal ended the command: the guard ends by the same one
         if -status != signal.SIGKILL:
             signal.signal(-status, signal.SIG_DFL)

@@ -66,14 +66,20 @@ def test_the_limit_ends_everything(marker):
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_an_interrupt_ends_everything(marker, how):
-    """Interrupting the cell that waits, or killing its kernel, leaves neither the process nor its child."""
-    program = f"from d2lhelpers.process import launch\nlaunch({{'worker': {python(WITH_CHILD, FOR_EVER, marker)}}})"
-    waiting = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE)
-    assert becomes(3, marker)  # the guard, the process and its child
+@pytest.mark.parametrize(("program", "number"), [
+    ("process.launch({'worker': ([sys.executable, '-c', *arguments], {})})", 3),  # the guard, the process and its child
+    pytest.param("process.in_group(subprocess.run, [sys.executable, '-c', *arguments])", 4, marks=needs_torch),
+], ids=["launch", "in_group"])
+def test_an_interrupt_ends_everything(marker, program, number, how):
+    """Interrupting the cell that waits, or killing its kernel, leaves neither the processes nor their children."""
+    program = f"import subprocess, sys\nfrom d2lhelpers import process\narguments = sys.argv[1:]\n{program}"
+    waiting = subprocess.Popen([sys.executable, "-c", program, WITH_CHILD, FOR_EVER, marker], stderr=subprocess.PIPE)
+    assert becomes(number + 1, marker)  # and the one that waits
+    started = psutil.Process(waiting.pid).children(recursive=True)
     waiting.send_signal(how)
     assert (b"KeyboardInterrupt" in waiting.communicate(timeout=20)[1]) is (how == signal.SIGINT)
     assert becomes(0, marker)
+    assert psutil.wait_procs(started, timeout=20)[1] == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands orphans to a process that asks for them")
