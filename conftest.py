@@ -2,14 +2,17 @@
 import contextlib
 import os
 import platform
+import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
+from jupyter_client.provisioning.local_provisioner import LocalPortCache
 
 from d2lhelpers import configure_engine
 
@@ -49,12 +52,25 @@ collect_ignore_glob = ["*/checks/*"]  # two packages of one name, without doctes
 collect_ignore_glob += [pattern for name in missing for pattern in OF_TRACK[name]]
 
 
+def port_for_a_kernel(cache, ip):
+    """Return a free port that the system gives to nobody else until the kernel, seconds later, listens there."""
+    while True:
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind((ip, port := random.randrange(10_000, 32_000)))
+            return port
+
+
+LocalPortCache.find_available_port = port_for_a_kernel
+
+
 def pytest_collection_modifyitems(items):
-    """Run the cells that need what is not here, but neither compare what they print nor hold their claims."""
+    """Keep a file's tests together; run cells that need what is not here, but do not compare or hold them to claims."""
     sys.path.append(os.path.join(os.path.dirname(__file__), "tests"))
     from nulls import NULLS, claims
 
     for item in items:
+        if item.path.name not in ("test_nulls.py", "test_surroundings.py"):  # there a test is a whole lesson
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
         if hasattr(item, "cell"):
             if not compiler and "needs:compiler" in item.cell.metadata.get("tags", []):
                 item.options["check"] = False

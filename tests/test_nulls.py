@@ -5,6 +5,7 @@ A lesson runs in a fresh kernel under the null and goes on after errors. Then
 - no other cell may have failed by one: what fails there is a claim, too, and needs the tag;
 - no cell that is tagged for other nulls only may have failed at all;
 - untagged cells may have failed by other errors: they lack what the null, or a failed cell, took from them.
+The exercises are left out where none of their cells names the null.
 """
 import asyncio
 import os
@@ -30,6 +31,9 @@ def run_under(name, path, folder):
     search = [str(folder), str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
     variables = os.environ | NULLS[name].env | {"PYTHONPATH": os.pathsep.join(search)}
     notebook = nbformat.read(path, as_version=4)
+    exercises = next((at for at, cell in enumerate(notebook.cells) if cell.source.startswith("## Exercises")), None)
+    if not any(name in claims(cell) for cell in notebook.cells[exercises:]):
+        del notebook.cells[exercises:]
     client = NotebookClient(notebook, timeout=None, allow_errors=True, resources={"metadata": {"path": path.parent}})
     try:
         asyncio.run(asyncio.wait_for(client.async_execute(env=variables), LIMIT))
