@@ -13,6 +13,7 @@ from importlib.util import find_spec
 import pytest
 from hypothesis import settings
 from jupyter_client.provisioning.local_provisioner import LocalPortCache
+from xdist.scheduler import LoadScopeScheduling
 
 from d2lhelpers import configure_engine
 
@@ -63,14 +64,25 @@ def port_for_a_kernel(cache, ip):
 LocalPortCache.find_available_port = port_for_a_kernel
 
 
+class Schedule(LoadScopeScheduling):
+    """Keep the tests of a file together, in one process, but not those that run a whole lesson each."""
+
+    def _split_scope(self, nodeid):
+        each = nodeid.startswith(("tests/test_nulls.py", "tests/test_surroundings.py"))
+        return nodeid if each else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """Let our own schedule say which process runs what."""
+    return Schedule(config, log)
+
+
 def pytest_collection_modifyitems(items):
-    """Keep a file's tests together; run cells that need what is not here, but do not compare or hold them to claims."""
+    """Run the cells that need what is not here, but neither compare what they print nor hold their claims."""
     sys.path.append(os.path.join(os.path.dirname(__file__), "tests"))
     from nulls import NULLS, claims
 
     for item in items:
-        if item.path.name not in ("test_nulls.py", "test_surroundings.py"):  # there a test is a whole lesson
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
         if hasattr(item, "cell"):
             if not compiler and "needs:compiler" in item.cell.metadata.get("tags", []):
                 item.options["check"] = False

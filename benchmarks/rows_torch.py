@@ -3,12 +3,16 @@ import json
 import subprocess
 import sys
 import time
+from itertools import pairwise
 
 import torch
 from run import line
 from torch import distributed
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
-from d2lhelpers.process import free_port
+from d2lhelpers.process import free_port, in_group
 from d2lhelpers.torch import allreduce, devices, measure, split_and_load
 
 MB = 1 << 20
@@ -92,30 +96,97 @@ def split(quick=False):
     return lines
 
 
+def perceptron(width, hidden):
+    """Return the same two dense layers in every process."""
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(width, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, width))
+
+
+def step_of(net, rows, width):
+    """Return a function that takes one training step."""
+    x, optimizer = torch.randn(rows, width), torch.optim.SGD(net.parameters(), lr=1e-3)
+
+    def step():
+        optimizer.zero_grad()
+        net(x).square().mean().backward()
+        optimizer.step()
+    return step
+
+
+def race(way, width, rows, repeat):
+    """In the ranks of a group: measure a step that they share beside that of one process and its limits."""
+    rank, ranks = distributed.get_rank(), distributed.get_world_size()
+    mesh = init_device_mesh("cpu", (ranks,))
+
+    def shared(width):
+        net = perceptron(width, 4 * width)
+        if way == "DDP":
+            return torch.nn.parallel.DistributedDataParallel(net)
+        if way == "tensor parallel":
+            return parallelize_module(net, mesh, {"0": ColwiseParallel(), "2": RowwiseParallel()})
+        for layer in net[0], net[2], net:
+            fully_shard(layer, mesh=mesh)
+        return net
+
+    mine, hidden = (rows, 4 * width // ranks) if way == "tensor parallel" else (rows // ranks, 4 * width)
+    alone = step_of(perceptron(width, 4 * width), rows, width)
+    return measure({"ours": step_of(shared(width), mine, width),
+                    "one process": lambda: alone() if rank == 0 else None,
+                    "limit: nothing exchanged": step_of(perceptron(width, hidden), mine, width),
+                    "limit: one element per row, one row": step_of(shared(1), 1, 1)},
+                   repeat=repeat, warmup=WARMUP, sync=distributed.barrier)
+
+
+def two_processes(way, quick=False):
+    """Return the lines of a small and a large training step that two processes share."""
+    lines = []
+    for width, rows, repeat in ((64, 64, 3),) if quick else ((64, 64, 60), (512, 512, 11)):
+        times = in_group(race, way, width, rows, repeat)[0]
+        waits = times.ratio("limit: nothing exchanged", "ours") < 0.6
+        work = f"PyTorch, {way}: a step of {width}-{4 * width}-{width} on {rows} rows by two processes"
+        lines.append(line(work, times, bound="communication" if waits else "compute"))
+    return lines
+
+
 def compiled(quick=False):
-    """Return the line of `torch.compile`, for orientation, or nothing where there is no compiler for it."""
+    """Return the lines of `torch.compile`, or nothing where there is no compiler for it."""
     torch.set_num_threads(1)
-    net = torch.nn.Sequential(torch.nn.Linear(512, 256), torch.nn.ReLU(), torch.nn.Linear(256, 128), torch.nn.ReLU(),
-                              torch.nn.Linear(128, 2))
-    x = torch.randn(1, 512)
-    fast = net if quick else torch.compile(net)
+    lines, count, length = [], *((10, 1000) if quick else (200, 8_000_000))
 
-    def forward(net):
-        def run():
-            with torch.no_grad():
-                for _ in range(10 if quick else 200):
-                    net(x)
-        return run
+    def network(*widths):
+        layers = [layer for pair in pairwise(widths) for layer in (torch.nn.Linear(*pair), torch.nn.ReLU())]
+        return torch.nn.Sequential(*layers[:-1])
 
-    begin = time.perf_counter()
-    try:
-        forward(fast)()
-    except RuntimeError:  # no C++ compiler, or one that does not work
-        return []
-    seconds = time.perf_counter() - begin
-    times = measure({"ours": forward(fast), "eager": forward(net)}, repeat=3 if quick else 15)
-    return [line("200 forward passes of 512-256-128-2, batch 1: torch.compile, for orientation", times,
-                 **{f"the first call took {seconds:.1f} seconds": ""})]
+    def chain(x):
+        return ((x * 2 - 1).clamp(0, 1) * 3 + 1).sqrt()
+
+    for work, function, x, tiny, calls in (
+            (f"{count} forward passes of 512-256-128-2, batch 1", network(512, 256, 128, 2), torch.randn(1, 512),
+             (network(1, 1, 1, 1), torch.ones(1, 1)), count),
+            (f"a chain of five element-wise operators, {length:,} numbers", chain, torch.rand(length),
+             (chain, torch.ones(1)), 1)):
+        def run(function, x, calls=calls):
+            compiled = function if quick else torch.compile(function, dynamic=False)
+
+            def run_once(function=compiled):
+                with torch.no_grad():
+                    for _ in range(calls):
+                        function(x)
+            return run_once
+
+        fast, slow = run(function, x), run(*tiny)
+        try:
+            begin = time.perf_counter()
+            fast()
+            seconds = time.perf_counter() - begin
+            slow()
+        except RuntimeError:  # no C++ compiler, or one that does not work
+            return []
+        times = measure({"ours": fast, "eager": lambda fast=fast, function=function: fast(function),
+                         "limit: one element": slow}, repeat=3 if quick else 15)
+        lines.append(line(f"{work}: torch.compile", times, bound="memory",
+                          **{f"the first call took {seconds:.1f} seconds": ""}))
+    return lines
 
 
 if __name__ == "__main__":

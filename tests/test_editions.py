@@ -11,13 +11,13 @@ spec = importlib.util.spec_from_file_location("make", Path(__file__).parents[1] 
 make = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(make)
 
-# What a person would find wrong with the slide that is shown, on a screen of 1280 x 720.
+# What a person would find wrong with the slide that is shown; lengths are those of a slide of 1280 x 720.
 FAULTS = """() => {
     const slide = Reveal.getCurrentSlide(), scale = Reveal.getScale(), at = each => each.getBoundingClientRect();
     const all = selector => [...slide.querySelectorAll(selector)], wide = all("pre, table, img, svg");
     const low = Math.max(0, ...all(".jp-Cell").map(cell => at(cell).bottom - at(slide).top)) / scale;
     return [
-        low > 720 && "too high", low < 20 && "empty",
+        (low > 720 || at(slide).top + low * scale > innerHeight + 1) && "too high", low < 20 && "empty",
         ...wide.map(each => (at(each).right - at(slide).left) / scale > 1280 && `too wide: ${each.innerText}`),
         ...wide.map(each => each.clientWidth && each.scrollWidth > each.clientWidth + 2 && `cut: ${each.innerText}`),
         ...all("img").map(image => (!image.complete || !image.naturalWidth) && `no picture: ${image.alt}`),
@@ -136,15 +136,18 @@ def decks(tmp_path_factory):
 
 
 def walk(browser, deck):
-    """Go through the slides of a deck and return what is wrong with each, and what was asked of the network."""
-    page, slides, asked = browser.new_page(viewport={"width": 1280, "height": 720}), {}, []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(deck.as_uri())
-    page.wait_for_function("window.Reveal && Reveal.isReady()")
-    for number in range(page.evaluate("Reveal.getTotalSlides()")):
-        slides[number, page.evaluate("Reveal.getCurrentSlide().innerText.slice(0, 40)")] = page.evaluate(FAULTS)
-        page.evaluate("Reveal.next()")
-    page.close()
+    """Go through the slides of a deck on two screens; return what is wrong with each, and the network's addresses."""
+    slides, asked = {}, []
+    for width, height in ((1280, 720), (1920, 1080)):
+        page = browser.new_page(viewport={"width": width, "height": height})
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(deck.as_uri())
+        page.wait_for_function("window.Reveal && Reveal.isReady()")
+        for number in range(page.evaluate("Reveal.getTotalSlides()")):
+            text = page.evaluate("Reveal.getCurrentSlide().innerText.slice(0, 40)")
+            slides[width, number, text] = page.evaluate(FAULTS)
+            page.evaluate("Reveal.next()")
+        page.close()
     return slides | {"asked": [url for url in asked if url.startswith("http")]}
 
 
@@ -180,6 +183,21 @@ def test_remarks_are_the_speakers(browser, small):
     with page.context.expect_page() as opened:
         page.keyboard.press("s")
     opened.value.wait_for_selector("text=Only for the speaker", timeout=30_000)
+
+
+@pytest.mark.slow
+def test_a_prediction_can_be_clicked(browser, small):
+    """In a deck the answers of a prediction are buttons, of which the one clicked last is marked."""
+    said = nbformat.v4.new_output("stream", text="How many?\n( ) one\n( ) two")
+    cell = nbformat.v4.new_code_cell("predict()", outputs=[said])
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), make.LESSONS / "asks.ipynb")
+    make.make(make.slides, small / "decks")
+    page = browser.new_page()
+    page.goto((small / "decks" / "asks.html").as_uri())
+    for answer in ("one", "two"):
+        page.click(f"button:text('{answer}')")
+        assert page.locator(".chosen").all_inner_texts() == [answer]
+    page.close()
 
 
 @pytest.mark.slow
