@@ -161,8 +161,8 @@ def main():
             "Above 1× the others took longer. *Its operators, nothing checked* is the same sum by the framework's "
             "operators alone, with no argument looked at. *Bound by* overhead: with one element per array, the same "
             "calls take at least half as long; by computing: a second core shortens the work nearly as much as it "
-            "shortens work that needs cores alone, else by what the devices share: memory, workspaces; by communication: "
-            "with nothing exchanged it takes less than 0.6 of its time.\n\n"
+            "shortens work that needs cores alone, else by what the devices share: memory, workspaces; by "
+            "communication: with nothing exchanged it takes less than 0.6 of its time.\n\n"
             + table(lines) + "\n")
     output = options.output or (None if options.quick or options.only else HERE / "RESULTS.md")
     if output:
