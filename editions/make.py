@@ -17,6 +17,13 @@ from traitlets.config import Config
 HERE = Path(__file__).parent
 LESSONS = HERE.parent / "notebooks"
 MARK = ".made-by-make"
+COLAB = """```{{note}}
+Colab opens this notebook alone. Run these lines there in a cell of their own, first:
+
+    %pip install -q git+https://github.com/{repository}
+    !git clone -q https://github.com/{repository}
+    %cd {name}/notebooks/pytorch
+```"""
 
 
 def lessons():
@@ -100,6 +107,7 @@ def site(folder):
     """Write a site of all lessons with their results, and of the helpers' docstrings; it opens from disk, too."""
     from sphinx.cmd.build import build_main
 
+    repository = os.environ.get("REPOSITORY")
     with tempfile.TemporaryDirectory() as place:
         rest(source := Path(place, "site"))
         shutil.copytree(HERE / "site", source, dirs_exist_ok=True)
@@ -109,6 +117,9 @@ def site(folder):
         for lesson in lessons():
             notebook = nbformat.read(LESSONS / lesson, as_version=4)
             notebook.cells = [cell for cell in notebook.cells if "instructor" not in cell.metadata.get("tags", [])]
+            if repository and lesson.parts[0] == "pytorch":
+                note = COLAB.format(repository=repository, name=repository.split("/")[1])
+                notebook.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="colab"))
             for cell in notebook.cells:
                 tags = cell.metadata.get("tags", [])
                 tags += [hide for tag, hide in (("setup", "hide-input"), ("solution", "hide-cell")) if tag in tags]

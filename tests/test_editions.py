@@ -242,5 +242,6 @@ def test_a_page_of_the_site(site, lesson):
     page = (site / lesson.with_suffix(".html")).read_text(encoding="utf-8")
     assert "For instructors." not in page
     assert f"mybinder.org/v2/gh/owner/name/main?urlpath=lab/tree/notebooks/{lesson}" in page
-    assert ("colab.research.google.com/github/owner/name" in page) is (lesson.parts[0] == "pytorch")
+    for words in ("colab.research.google.com/github/owner/name", "git+https://github.com/owner/name"):
+        assert (words in page) is (lesson.parts[0] == "pytorch")
     assert (site / "_sources" / lesson).exists()
