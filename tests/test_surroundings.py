@@ -45,10 +45,10 @@ def files(place):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_elsewhere_and_again(lesson, elsewhere, monkeypatch):
-    """A reader's copy, in an odd folder, set for 8 cores, runs without error or new file, twice in a kernel if quick."""
+    """A reader's copy, in an odd folder, set for 8 cores, runs, if quick twice, without an error or a new file."""
     before = files(elsewhere)
-    run(elsewhere / lesson.replace("notebooks", "my-lessons"), 1 if SLOW.search(lesson) else 2, monkeypatch, OMP_NUM_THREADS="8",
-        PYTHONPATH=str(elsewhere), PYTHONDONTWRITEBYTECODE="1")
+    run(elsewhere / lesson.replace("notebooks", "my-lessons"), 1 if SLOW.search(lesson) else 2, monkeypatch,
+        OMP_NUM_THREADS="8", PYTHONPATH=str(elsewhere), PYTHONDONTWRITEBYTECODE="1")
     assert files(elsewhere) == before
 
 
