@@ -56,9 +56,12 @@ collect_ignore_glob += [pattern for name in missing for pattern in OF_TRACK[name
 def port_for_a_kernel(cache, ip):
     """Return a free port that the system gives to nobody else until the kernel, seconds later, listens there."""
     while True:
+        port = random.SystemRandom().randrange(10_000, 32_000)
         with contextlib.suppress(OSError), socket.socket() as probe:
-            probe.bind((ip, port := random.randrange(10_000, 32_000)))
-            return port
+            probe.bind((ip, port))
+            if port not in cache.currently_used_ports:
+                cache.currently_used_ports.add(port)
+                return port
 
 
 LocalPortCache.find_available_port = port_for_a_kernel
