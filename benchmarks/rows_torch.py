@@ -2,7 +2,6 @@
 import json
 import subprocess
 import sys
-import time
 from itertools import pairwise
 
 import torch
@@ -176,16 +175,13 @@ def compiled(quick=False):
 
         fast, slow = run(function, x), run(*tiny)
         try:
-            begin = time.perf_counter()
             fast()
-            seconds = time.perf_counter() - begin
             slow()
         except RuntimeError:  # no C++ compiler, or one that does not work
             return []
         times = measure({"ours": fast, "eager": lambda fast=fast, function=function: fast(function),
                          "limit: one element": slow}, repeat=3 if quick else 15)
-        lines.append(line(f"{work}: torch.compile", times, bound="memory",
-                          **{f"the first call took {seconds:.1f} seconds": ""}))
+        lines.append(line(f"{work}: torch.compile", times, bound="memory"))
     return lines
 
 
