@@ -31,12 +31,16 @@ class Asked:
         self.server.shutdown(socket.SHUT_WR)
 
 
+def adopt_orphans():
+    """Become the parent of whatever this process's children leave behind: to be called before they start."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1, 0, 0, 0)
+
+
 def guard(process, pipe):
     """Wait until `process` ends or `pipe` closes, end whatever it has left behind, and return its exit status."""
     import psutil
 
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1, 0, 0, 0)
     threading.Thread(target=kill_when_closed, args=[process, pipe], daemon=True).start()
     status = process.wait()
     while children := psutil.Process().children(recursive=True):
@@ -56,6 +60,7 @@ def kill_when_closed(process, pipe):
 if __name__ == "__main__":
     folder, *command = sys.argv[1:]
     sys.path.append(folder)  # psutil's
+    adopt_orphans()
     ask = command[0] == "ask"
     status = guard(Asked(*command[1:]) if ask else subprocess.Popen(command, stdin=subprocess.DEVNULL), pipe=0)
     if status < 0:  # a signal ended the command: the guard ends by the same one

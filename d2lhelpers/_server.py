@@ -9,7 +9,7 @@ import sys
 
 import psutil
 
-from d2lhelpers._guard import guard
+from d2lhelpers._guard import adopt_orphans, guard
 from d2lhelpers.process import answer
 
 
@@ -30,6 +30,7 @@ def serve(address, modules):
             asker.close()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     call, outputs, *_ = socket.recv_fds(asker, 4096, 2)
+    adopt_orphans()
     if fork := os.fork():
         asker.send(b"%d" % guard(psutil.Process(fork), asker.fileno()))
         os._exit(0)

@@ -85,8 +85,8 @@ def test_an_interrupt_ends_everything(marker, program, number, how):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands orphans to a process that asks for them")
 def test_what_left_its_group_is_ended(marker):
     """A grandchild in a session of its own, whose parent has ended, is ended with the command."""
-    orphan = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', *sys.argv[1:]], start_new_session=True)"
-    launch({"worker": python(orphan, FOR_EVER, marker)})
+    orphan = ["sh", "-ec", 'command -v setsid; setsid "$@" &', "sh", sys.executable, "-c", FOR_EVER, marker]
+    launch({"worker": (orphan, {})})
     assert becomes(0, marker)
 
 
