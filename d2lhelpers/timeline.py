@@ -107,7 +107,7 @@ class Timeline:
         """
         records = []
         while len(records) < of and not any(key(record) >= enough for record in records):
-            time.sleep(0.25 if records else 0)  # the other program may be done by then
+            time.sleep(0.05 * len(records))  # longer each time: the other program may be done by then
             with cls() as record:
                 work()
             records.append(record)

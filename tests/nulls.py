@@ -54,9 +54,9 @@ def no_static(mxnet):
 
 @changes("mxnet")
 def wide_layers(mxnet):
-    """Make narrow dense layers sixteen times as wide: their operators then take longer than Python asks for them."""
+    """Make narrow dense layers twelve times as wide: their operators then take longer than Python asks for them."""
     wrap(mxnet.gluon.nn.Dense, "__init__", lambda make, net, units, *args, **options:
-         make(net, 16 * units if units <= 256 else units, *args, **options))
+         make(net, 12 * units if units <= 256 else units, *args, **options))
 
 
 @changes("mxnet")

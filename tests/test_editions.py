@@ -144,9 +144,9 @@ def walk(browser, deck):
         page.goto(deck.as_uri())
         page.wait_for_function("window.Reveal && Reveal.isReady()")
         for number in range(page.evaluate("Reveal.getTotalSlides()")):
+            page.evaluate("n => Reveal.slide(...Object.values(Reveal.getIndices(Reveal.getSlides()[n])))", number)
             text = page.evaluate("Reveal.getCurrentSlide().innerText.slice(0, 40)")
             slides[width, number, text] = page.evaluate(FAULTS)
-            page.evaluate("Reveal.next()")
         page.close()
     return slides | {"asked": [url for url in asked if url.startswith("http")]}
 
@@ -187,16 +187,19 @@ def test_remarks_are_the_speakers(browser, small):
 
 @pytest.mark.slow
 def test_a_prediction_can_be_clicked(browser, small):
-    """In a deck the answers of a prediction are buttons, of which the one clicked last is marked."""
-    said = nbformat.v4.new_output("stream", text="How many?\n( ) one\n( ) two")
-    cell = nbformat.v4.new_code_cell("predict()", outputs=[said])
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), make.LESSONS / "asks.ipynb")
+    """In a deck the answers of a prediction are buttons, the last clicked is marked; the result waits for a click."""
+    said = [[nbformat.v4.new_output("stream", text=text)] for text in ("How many?\n( ) one\n( ) two", "It is two.")]
+    asks = [nbformat.v4.new_markdown_cell("## How many?"), *(nbformat.v4.new_code_cell("f()", outputs=o) for o in said)]
+    nbformat.write(nbformat.v4.new_notebook(cells=asks), make.LESSONS / "asks.ipynb")
     make.make(make.slides, small / "decks")
     page = browser.new_page()
     page.goto((small / "decks" / "asks.html").as_uri())
     for answer in ("one", "two"):
         page.click(f"button:text('{answer}')")
         assert page.locator(".chosen").all_inner_texts() == [answer]
+    assert page.locator("text=It is two").is_hidden()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("text=It is two").is_visible()
     page.close()
 
 

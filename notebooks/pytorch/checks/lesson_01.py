@@ -5,15 +5,14 @@ from d2lhelpers.exercises import check
 
 
 def check_1(answer):
-    """Check the numbers of loops that the compiler writes for four functions with products and without."""
+    """Check the numbers of loops that the compiler writes for three functions with products and without."""
     return check(
         answer,
-        (lambda a: len(a) == 4, "give a list of four numbers in brackets"),
+        (lambda a: len(a) == 3, "give a list of three numbers in brackets"),
         (lambda a: all(type(n) is int for n in a), "each is a count: a whole number"),
         (lambda a: a[0] == 1, "all operators of the first function are element-wise"),
-        (lambda a: a[1] == 1, "a product stays a call of the library. What is left, after it?"),
-        (lambda a: a[2] == 2, "the ReLU before the product must be finished before the product begins"),
-        (lambda a: a[3] == 2, "how many groups of element-wise operators do the two products leave?"))
+        (lambda a: a[1] == 2, "a product stays a call of the library, and the ReLU before it must be finished first"),
+        (lambda a: a[2] == 2, "how many groups of element-wise operators do the two products leave?"))
 
 
 def check_2(answer, net):
