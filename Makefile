@@ -28,7 +28,7 @@ lab: setup ## opens your own copy of the lessons in JupyterLab (LESSONS=stored: 
 		$(if $(IP),--IdentityProvider.token=$(shell .venv/bin/python -c 'import secrets; print(secrets.token_hex(24))')) \
 		$(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_ARGS)
 
-test: setup ## runs the tests and every lesson (ARGS="-m ''" the slow tests, too)
+test: setup ## runs the tests and all lessons (ARGS="-m ''" all that is slow, too: see the README)
 	.venv/bin/python -m pytest $(ARGS)
 
 soak: setup ## runs the lessons again and again, some runs beside busy cores (RUNS=20)

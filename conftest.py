@@ -80,14 +80,18 @@ def pytest_xdist_make_scheduler(config, log):
     return Schedule(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Run the cells that need what is not here, but neither compare what they print nor hold their claims."""
+    """Mark what is slow; run the cells that need what is not here, but neither compare nor hold what they say."""
     sys.path.append(os.path.join(os.path.dirname(__file__), "tests"))
     from nulls import NULLS, claims
 
     for item in items:
         if hasattr(item, "cell"):
-            if not compiler and "needs:compiler" in item.cell.metadata.get("tags", []):
+            tags = set(item.cell.metadata.get("tags", []))
+            if tags & {"exercise", "check", "solution"} or item.path.parent.name == "deeper":
+                item.add_marker(pytest.mark.slow)
+            if not compiler and "needs:compiler" in tags:
                 item.options["check"] = False
             if cores == 1 and any(NULLS[name].parallel for name in claims(item.cell) & set(NULLS)):
                 item.options["check"] = False

@@ -12,7 +12,7 @@ def main(runs):
         busy = number % 4 == 0
         loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() * busy)]
         try:
-            done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "notebooks"],
+            done = subprocess.run([sys.executable, "-m", "pytest", "-qm", "", "-p", "no:cacheprovider", "notebooks"],
                                   cwd=Path(__file__).parents[1], capture_output=True, text=True)
         finally:
             for loop in loops:

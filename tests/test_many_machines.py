@@ -58,6 +58,7 @@ def roles(data, *options, workers=2):
             for name in ("scheduler", "server 0", *[f"worker {n}" for n in range(workers)])}
 
 
+@pytest.mark.slow
 def test_two_workers_equal_one_process(data):
     """Two workers end with identical copies, which are those of one process that trains with the same batches."""
     alone = [sys.executable, "-c", ALONE, str(data), str(data.parent / "alone.npz")], {"OMP_NUM_THREADS": 1}
