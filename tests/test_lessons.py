@@ -199,6 +199,7 @@ def test_a_broken_rule_is_reported(source, words):
     assert found("# NBVAL_IGNORE_OUTPUT\n1") == []
 
 
+@pytest.mark.slow
 def test_nbval_compares_outputs(tmp_path):
     """Cells pass nbval if only their times differ; those that print something else, or raise, fail."""
     def printed(source, text):

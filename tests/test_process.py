@@ -68,7 +68,8 @@ def test_the_limit_ends_everything(marker):
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize(("program", "number"), [
     ("process.launch({'worker': ([sys.executable, '-c', *arguments], {})})", 3),  # the guard, the process and its child
-    pytest.param("process.in_group(subprocess.run, [sys.executable, '-c', *arguments])", 4, marks=needs_torch),
+    pytest.param("process.in_group(subprocess.run, [sys.executable, '-c', *arguments])", 4,
+                 marks=[needs_torch, pytest.mark.slow]),
 ], ids=["launch", "in_group"])
 def test_an_interrupt_ends_everything(marker, program, number, how):
     """Interrupting the cell that waits, or killing its kernel, leaves neither the processes nor their children."""
@@ -173,6 +174,7 @@ def test_a_group_works_together(monkeypatch):
 
 
 @needs_torch
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "message"), [
     (fail, r"rank 1 failed with exit status 1(?s:.*)KeyError: 'the word'"),
     (lambda: os.kill(os.getpid(), signal.SIGKILL), "rank 1 failed with signal SIGKILL"),
