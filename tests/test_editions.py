@@ -199,7 +199,7 @@ def test_a_prediction_can_be_clicked(browser, small):
         assert page.locator(".chosen").all_inner_texts() == [answer]
     assert page.locator("pre:text('It is two')").is_hidden()
     page.keyboard.press("ArrowRight")
-    assert page.locator("pre:text('It is two')").is_visible()
+    page.wait_for_selector("pre:text('It is two')", timeout=9000)
     page.close()
 
 
