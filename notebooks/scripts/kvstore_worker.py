@@ -36,7 +36,7 @@ def batches(rows, batch_size, epochs):
 
 
 def train_step(net, trainer, X, y, batch_size):
-    """Take a step with some rows of a batch of `batch_size`; return the sum of their losses."""
+    """Take a step with some rows of a batch; return the sum of their losses."""
     loss_of_each = gluon.loss.SoftmaxCrossEntropyLoss()
     with autograd.record():
         loss = loss_of_each(net(np.array(X)), np.array(y)).sum()
@@ -56,7 +56,7 @@ def push_then_pull(store):
 
 
 def save(net, step, folder):
-    """Store the parameters before `step`; only when they are complete does the file `latest` name them."""
+    """Store the parameters; the file `latest` names them once they are complete."""
     net.save_parameters(os.path.join(folder, f"before-{step}.params"))
     latest = os.path.join(folder, "latest")
     with open(latest + ".new", "w") as file:
