@@ -21,7 +21,7 @@ def elsewhere(tmp_path_factory):
     return place
 
 
-SLOW = re.compile("pytorch/0[4-7]")  # whose cells start many processes: once is enough for what belongs to the kernel
+SLOW = re.compile("pytorch/0[14-7]|/0[67]-|settings")  # half a minute and more, most of it in other processes: once
 
 
 def run(path, times, monkeypatch, **variables):
