@@ -135,6 +135,7 @@ def test_a_failure_is_shown(function, message):
 
 
 @pytest.mark.skipif(not find_spec("mxnet"), reason="mxnet is not installed")
+@pytest.mark.slow
 def test_mxnet_arrays_and_semantics_travel():
     """Arrays keep their values both ways, NumPy semantics are on if they are on here, a Timeline is whole."""
     program = """
@@ -165,6 +166,7 @@ def summed(how=None):
 
 
 @needs_torch
+@pytest.mark.slow
 def test_a_group_works_together(monkeypatch):
     """Each rank knows its number, gets the sum of all, returns tensors, and has one thread by default."""
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
