@@ -19,7 +19,8 @@ def main(runs):
                 loop.kill()
                 loop.wait()
         failed += done.returncode != 0
-        print(done.stdout + done.stderr if done.returncode else done.stdout.splitlines()[-1], flush=True)
+        passed = [line for line in done.stdout.splitlines() if " passed" in line]
+        print(*([done.stdout, done.stderr] if done.returncode else passed), flush=True)
         print(f"run {number} of {runs}{', all cores busy' * busy}: {failed} failed so far", flush=True)
     return failed
 
