@@ -129,7 +129,7 @@ def in_group(function, *arguments, size=2, timeout=120, **environment):
     """Call `function(*arguments)` in `size` new processes that form a PyTorch process group; return their results.
 
     The results are listed by rank. The group uses gloo on 127.0.0.1; torchrun's variables are set, and OMP_NUM_THREADS
-    is 1 by default. Otherwise it is like `in_fresh_process`; errors name the rank. On Linux one process imports what
+    is 1 unless given. Otherwise it is like `in_fresh_process`; errors name the rank. On Linux one process imports what
     this one has imported of PyTorch, for the first group; the ranks of all groups are its forks, which takes a tenth of
     the time. Lesson: pytorch/04-data-parallel.
 
@@ -140,8 +140,7 @@ def in_group(function, *arguments, size=2, timeout=120, **environment):
     [(0, 2), (1, 2)]
     """
     shared = {"MASTER_ADDR": "127.0.0.1",
-              "GLOO_SOCKET_IFNAME": "lo0" if sys.platform == "darwin" else "lo",
-              "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", 1), **environment}
+              "GLOO_SOCKET_IFNAME": "lo0" if sys.platform == "darwin" else "lo", "OMP_NUM_THREADS": 1, **environment}
     with tempfile.TemporaryDirectory() as folder:
         own = {"WORLD_SIZE": size, "MASTER_PORT": free_port(), **shared}
         ranks = [{**own, "RANK": rank, "LOCAL_RANK": rank} for rank in range(size)]
