@@ -2,12 +2,14 @@ import contextlib
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 import urllib.request
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import nbformat
 import psutil
@@ -25,6 +27,12 @@ FAULTS = """() => {
     const lost = all("img").filter(image => !image.complete || !image.naturalWidth);
     return [...said.map(each => each.innerText.slice(0, 300)), ...lost.map(each => `no picture: ${each.alt}`)];
 }"""
+
+
+def answers(address):
+    """Say whether a server listens at `address`."""
+    with socket.socket() as tried:
+        return tried.connect_ex((urlsplit(address).hostname, urlsplit(address).port)) == 0
 
 
 @contextlib.contextmanager
@@ -46,11 +54,15 @@ def make_lab(folder, *arguments):
     with log.open("w") as file, subprocess.Popen(command, cwd=ROOT, env=environment, stdout=file, stderr=file,
                                                  start_new_session=True) as make:
         try:
-            while "Use Control-C" not in log.read_text():
-                assert make.poll() is None, log.read_text()
-                assert time.monotonic() < deadline, log.read_text()
-                time.sleep(0.2)
+            def wait_until(done):
+                while not done():
+                    assert make.poll() is None, log.read_text()
+                    assert time.monotonic() < deadline, log.read_text()
+                    time.sleep(0.2)
+
+            wait_until(lambda: "Use Control-C" in log.read_text())
             address, token = (re.search(what, log.read_text())[1] for what in (r"(http://[\d.]+:\d+/)", r"token=(\w+)"))
+            wait_until(lambda: answers(address))  # Jupyter prints its address before it listens there
             yield address, token, psutil.Process(make.pid)
         finally:
             started = psutil.Process(make.pid).children(recursive=True)
