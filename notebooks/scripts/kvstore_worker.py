@@ -7,15 +7,20 @@ are. With DMLC_ROLE=server or scheduler, `import mxnet` itself does that work an
 import argparse
 import faulthandler
 import os
+import re
 import signal
 import socket
+import sys
+import tempfile
 import time
 
 import mxnet
 import numpy
-import psutil
 from mxnet import autograd, gluon, np, npx
 from mxnet.gluon import nn
+
+# How ps-lite logs a message with an array: 1 if the worker asks, 0 if the server answers, and the bytes of the array.
+MESSAGE = re.compile(rb"request=(\d)[\w=, ]*, data_type=\{[^}]*\} Body: data_size=\d+ data_size=(\d+) ")
 
 
 def lenet():
@@ -75,9 +80,25 @@ def resume(net, folder):
     return step
 
 
-def train(net, trainer, images, labels, rank, workers, args):
-    """Train on this worker's rows of each batch; return its losses, seconds and its machine's bytes, step by step."""
-    losses, seconds, sent = [], [], []
+def log_messages():
+    """Let ps-lite log this process's messages to a file; return its descriptor. Python's errors go where they went."""
+    os.environ["PS_VERBOSE"] = "2"
+    log, path = tempfile.mkstemp()
+    os.unlink(path)
+    sys.stderr = os.fdopen(os.dup(2), "w", buffering=1)
+    os.dup2(log, 2)
+    return log
+
+
+def count_bytes(log):
+    """Return how many bytes of arrays this worker has pushed and pulled so far."""
+    messages = MESSAGE.findall(os.pread(log, os.fstat(log).st_size, 0))
+    return [sum(int(size) for request, size in messages if request == kind) for kind in (b"1", b"0")]
+
+
+def train(net, trainer, images, labels, rank, workers, log, args):
+    """Train on this worker's rows of each batch; return what it recorded of each step, by name."""
+    losses, seconds, moved = [], [], []
     first = resume(net, args.checkpoints) if args.checkpoints else 0
     for step, rows in enumerate(batches(len(images), args.batch_size, args.epochs)):
         if step < first:
@@ -94,10 +115,10 @@ def train(net, trainer, images, labels, rank, workers, args):
         print(f"step {step} done", flush=True)
         if args.checkpoints and rank == 0 and (step + 1) % args.every == 0:
             save(net, step + 1, args.checkpoints)
-        if args.interface:
-            sent.append(psutil.net_io_counters(pernic=True)[args.interface].bytes_sent)
+        moved.append(count_bytes(log) if args.bytes else [0, 0])
     faulthandler.cancel_dump_traceback_later()
-    return losses, seconds, sent
+    pushed, pulled = numpy.diff([[0, 0], *moved], axis=0).T
+    return {"losses": losses, "seconds": seconds, "pushed": pushed, "pulled": pulled}
 
 
 def wait_for_scheduler(limit):
@@ -125,7 +146,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0, help="of the starting values: the same for every worker")
     parser.add_argument("--start-limit", type=float, default=60, help="seconds until all processes are there")
     parser.add_argument("--limit", type=float, default=60, help="seconds for a step")
-    parser.add_argument("--interface", help="count the bytes that this network interface sends")
+    parser.add_argument("--bytes", action="store_true", help="record how many bytes are pushed and pulled")
     parser.add_argument("--store", default="dist_sync", help="or dist_async, whose server waits for nobody")
     parser.add_argument("--threshold", type=float, help="send two bits per gradient: plus, minus this, or nothing")
     parser.add_argument("--pause", type=float, default=0, help="seconds that this worker sleeps in each step")
@@ -136,6 +157,7 @@ def main():
     for folder in filter(None, [args.results, args.checkpoints]):
         os.makedirs(folder, exist_ok=True)
 
+    log = log_messages() if args.bytes else None
     wait_for_scheduler(args.start_limit)
     faulthandler.dump_traceback_later(args.start_limit, exit=True)
     store = mxnet.kv.create(args.store)
@@ -148,10 +170,9 @@ def main():
     if args.threshold:
         push_then_pull(store)
     data = numpy.load(args.data)
-    losses, seconds, sent = train(net, trainer, data["images"], data["labels"], store.rank, store.num_workers, args)
+    records = train(net, trainer, data["images"], data["labels"], store.rank, store.num_workers, log, args)
     values = [param.data().asnumpy() for param in net.collect_params().values()]
-    numpy.savez(os.path.join(args.results, f"worker-{store.rank}.npz"), *values,
-                losses=losses, seconds=seconds, sent=sent)
+    numpy.savez(os.path.join(args.results, f"worker-{store.rank}.npz"), *values, **records)
 
 
 if __name__ == "__main__":
