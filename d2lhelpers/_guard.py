@@ -1,6 +1,6 @@
 """The guard of one command: runs it, and ends it with all that it has started.
 
-Its standard input is a pipe, which closes when the process that launched it lets go or is killed: then it kills, too.
+Its standard input is a pipe, which closes when the launching process lets go or is killed: then the guard kills, too.
 """
 import contextlib
 import ctypes
@@ -27,7 +27,7 @@ class Asked:
         return int(self.server.recv(16) or -signal.SIGKILL)
 
     def kill(self):
-        """Let go of the server: the guard that it has there kills it."""
+        """Close the connection: the server's guard then kills the process."""
         self.server.shutdown(socket.SHUT_WR)
 
 

@@ -40,4 +40,4 @@ def serve(address, modules):
     answer(call.decode())
     atexit._run_exitfuncs()
     sys.stdout.flush()
-    os._exit(0)  # without the second that Python takes to put away all that was imported
+    os._exit(0)  # without the second that Python takes to unload all imports

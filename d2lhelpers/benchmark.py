@@ -84,7 +84,7 @@ class Comparison(dict):
     def ratio(self, slower, faster):
         """Return how many times longer `slower` took than `faster`, as a `Ratio`: the median over the rounds.
 
-        Divided round by round, a machine that slows down in the middle affects both alike.
+        It divides round by round, so a machine that slows down midway affects both alike.
         """
         return Ratio(a / b for a, b in zip(self[slower].times, self[faster].times, strict=True))
 

@@ -27,10 +27,10 @@ def load_arrays(dataset=None, resize=None):
 
     `dataset` "digits" has 1,437 and 360 images of 8 x 8 pixels, always split the same way; it needs no network.
     "fashion_mnist" has 60,000 and 10,000 images of 28 x 28 pixels, downloaded on first use (30 MB), verified and
-    cached. The environment variable D2LHELPERS_DATASET sets the default, D2LHELPERS_DATA_DIR another folder than the
-    user's cache: files that lie there are used as they are. `resize` scales the images to so many pixels (bilinear).
+    cached. The environment variable D2LHELPERS_DATASET sets the default, D2LHELPERS_DATA_DIR a folder other than the
+    user's cache: files that lie there are used as they are. `resize` scales each side to that many pixels (bilinear).
     Images are float32 from 0 to 1, shaped (n, 1, height, width), labels int32 from 0 to 9, shaped (n,).
-    ValueError for an unknown data set or a damaged file, ConnectionError or OSError if it cannot be had or kept.
+    ValueError for an unknown data set or a damaged file, ConnectionError or OSError if it cannot be loaded or stored.
     Lesson: 05-multi-gpu-from-scratch. Sources: the optical digits of the UCI repository, Alpaydin and Kaynak 1998,
     doi:10.24432/C50P49, CC BY 4.0, in digits.npz; Fashion-MNIST, Xiao, Rasul and Vollgraf 2017, arXiv:1708.07747.
 
@@ -122,4 +122,4 @@ def _read_idx(path, shape):
             raise ValueError("another kind of file")
         return np.frombuffer(data, np.uint8, offset=8 + 4 * len(shape)).reshape(rows, *shape)
     except (gzip.BadGzipFile, EOFError, zlib.error, struct.error, ValueError) as error:
-        raise ValueError(f"{path} is damaged or another file ({error}): replace it, or remove it") from error
+        raise ValueError(f"{path} is damaged or the wrong file ({error}): replace it, or remove it") from error

@@ -26,9 +26,9 @@ class Prediction:
     def beside(self, outcome):
         """Print the reader's choice beside the outcome, one of the options, or nothing if there was no click."""
         if outcome not in self.options:
-            raise ValueError(f"the outcome {outcome!r} is none of the answers: {self.options}")
+            raise ValueError(f"the outcome {outcome!r} is not one of the answers: {self.options}")
         if self.choice is not None:
-            print(f"you predicted: {self.choice}\nit came out:   {outcome}")
+            print(f"you predicted: {self.choice}\nthe outcome:   {outcome}")
 
 
 def predict(question, *options):
@@ -56,7 +56,7 @@ def play(function, **sliders):
 
 
 def check(answer, *rules):
-    """Return whether the reader's `answer` keeps all rules, and print so, or the hint of the first that it breaks.
+    """Return whether the reader's `answer` keeps all rules; print *right*, or the hint of the first one broken.
 
     Each rule is a pair: a function that takes the answer and says whether it holds, and a hint. A rule that raises an
     exception is broken, and the exception is shown. Lesson: 00-start-here.

@@ -53,7 +53,7 @@ class Limits(NamedTuple):
                 f"one dispatch {self.dispatch * 1e6:.1f} µs")
 
     def regime(self, operations, bytes):
-        """Return what bounds an operator, and the seconds that it takes at least.
+        """Return what bounds an operator, and the least seconds that it can take.
 
         `operations` are its additions and multiplications, `bytes` those that it reads and writes.
 
@@ -95,7 +95,7 @@ def limits():
     """Measure once, in one or two seconds, how fast a device is with the framework that is loaded; return its `Limits`.
 
     It takes the first GPU, or else the CPU with the threads that the set-up gave it: the peak of a product of float32
-    matrices that takes at least 5 ms, the bandwidth of a copy that no cache holds, and the time in which Python asks
+    matrices that takes at least 5 ms, the bandwidth of a copy that no cache holds, and the time Python takes to ask
     for a tiny sum without waiting for it. Each is the best of several runs: other programs can only slow it down.
     Lesson: 00-start-here.
     """

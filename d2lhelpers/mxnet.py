@@ -113,7 +113,8 @@ def split_and_load(data, devices, weights=None):
 
     Without `weights`, sizes differ by at most one row, the larger ones first. With numbers above zero, one per device,
     sizes follow them by largest remainder, and no part is empty. A part on the data's own device shares its memory.
-    ValueError for fewer rows than devices or wrong weights, TypeError for no device. Lesson: 05-multi-gpu-from-scratch.
+    ValueError for fewer rows than devices or wrong weights, TypeError for what is not a device.
+    Lesson: 05-multi-gpu-from-scratch.
 
     >>> [part.shape for part in split_and_load(np.ones((7, 2)), devices(2, "cpu"))]
     [(4, 2), (3, 2)]

@@ -31,7 +31,7 @@ def shade(colour, rank):
 
 @contextlib.contextmanager
 def axes(ax, size, xlabel, ylabel=""):
-    """Give `ax`, or the axes of a new figure of `size` inches, in the lessons' style; show a new one in the end."""
+    """Give `ax`, or the axes of a new figure of `size` inches, in the lessons' style; show a new one at the end."""
     import matplotlib.pyplot as plt
     new = ax is None
     if new:

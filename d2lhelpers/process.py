@@ -76,8 +76,8 @@ def in_fresh_process(function, *arguments, timeout=120, **environment):
 
     A framework reads its settings once, when it starts, so an experiment with other settings needs another process.
     `environment` holds the variables to set; None removes one. The function, the arguments and the result are copied by
-    cloudpickle, and with the function all that it uses of the notebook. MXNet's NumPy semantics are on there if they
-    are on here; its arrays arrive on cpu(0), and Gluon's networks do not travel: make them in the function.
+    cloudpickle, as is all that the function uses from the notebook. MXNet's NumPy semantics are on there if they
+    are on here; its arrays arrive on cpu(0), and Gluon's networks cannot be copied: make them in the function.
     RuntimeError with the process's own traceback if the function fails, TimeoutError after `timeout` seconds.
     Lesson: 04-automatic-parallelism.
 
@@ -151,7 +151,7 @@ def in_group(function, *arguments, size=2, timeout=120, **environment):
 
 
 def _member(function, arguments, folder, variables):
-    """Call the function as one rank of a group, which finds the others by a file: another program can take no port."""
+    """Call the function as one rank of a group, which finds the others by a file, so no port can be taken."""
     import torch.distributed as dist
     os.environ.update({name: str(value) for name, value in variables.items()})
     rank, size = variables["RANK"], variables["WORLD_SIZE"]

@@ -37,7 +37,7 @@ class Timeline:
     - `returned`: when Python reached the end of the block; `end`: when everything had ended;
     - `waits`: the list of (start, end) in which Python waited for results;
     - `calls`: how often Python handed work over, be it an operator, a compiled graph or a backward pass;
-    - `memory`: with `Timeline(memory=True)` the list of (seconds, bytes) in use, as the difference to before the block.
+    - `memory`: with `Timeline(memory=True)` the list of (seconds, bytes) in use, relative to before the block.
 
     MXNet's profiler ends the process if another thread uses MXNet while Timelines open and close, or if there are more
     CPU devices than cores plus two. Lesson: 00-start-here.
@@ -205,7 +205,7 @@ def _read(events):
 
 
 def _memory(events, begin):
-    """Return the memory after each allocation, as the difference to the level before the block."""
+    """Return the memory after each allocation, relative to the level before the block."""
     counts = sorted(((event["ts"], event["name"], event["args"]) for event in events
                      if event["name"][:8] == "Memory: "), key=lambda count: count[:2])
     before, memory = sum(_levels.values()), [(0.0, 0)] if counts else []

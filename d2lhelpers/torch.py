@@ -20,7 +20,8 @@ CHUNK = 1 << 19  # elements; the sum of so few is still in the cache when it is 
 def devices(n=2, kind=None):
     """Return `n` devices: GPUs if the machine has that many, else `n` times the CPU, which is one device.
 
-    `kind` "gpu" or "cpu" insists on one. ValueError if there is none. Lesson: pytorch/03-waiting-threads-and-copies.
+    `kind` "gpu" or "cpu" insists on one. ValueError for any other, or for too few GPUs.
+    Lesson: pytorch/03-waiting-threads-and-copies.
 
     >>> devices(2, kind="cpu")
     [device(type='cpu'), device(type='cpu')]

@@ -1,4 +1,4 @@
-"""Make from the lessons what people get: a reader's own copies, decks, and an edition without solutions."""
+"""Make from the lessons what people get: their own copies, decks, a site, an edition without solutions."""
 import contextlib
 import hashlib
 import json
@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 LESSONS = HERE.parent / "notebooks"
 MARK = ".made-by-make"
 COLAB = """```{{note}}
-Colab opens this notebook alone. Run these lines there in a cell of their own, first:
+Colab opens this notebook alone. First run these lines there, in a cell of their own:
 
     %pip install -q git+https://github.com/{repository}
     !git clone -q https://github.com/{repository}
@@ -75,7 +75,7 @@ def pdfs(folder, browser):
 
 @contextlib.contextmanager
 def chromium():
-    """Start the system's Chromium without a window, so that it asks nobody for anything by itself."""
+    """Start the system's Chromium without a window and without requests of its own."""
     from playwright.sync_api import sync_playwright
 
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") \
@@ -97,7 +97,7 @@ def cleared(lesson, *tags):
 
 
 def student(folder):
-    """Write the lessons without solutions, remarks for instructors and outputs, to predict and to do."""
+    """Write the lessons without solutions, instructors' notes and outputs, to work through."""
     rest(folder)
     for lesson in lessons():
         (folder / lesson).write_text(cleared(lesson, "solution", "instructor"), encoding="utf-8")
@@ -125,7 +125,7 @@ def site(folder):
                 tags += [hide for tag, hide in (("setup", "hide-input"), ("solution", "hide-cell")) if tag in tags]
             nbformat.write(notebook, source / lesson)
         if build_main(["-q", "-W", "--keep-going", "-b", "html", "-d", f"{place}/cache", str(source), str(folder)]):
-            sys.exit("the site was not made: see above")
+            sys.exit("the site was not built: see above")
 
 
 def mine(folder):
@@ -156,12 +156,12 @@ def mine(folder):
 
 
 def checksum(notebook):
-    """Return what two notebooks have in common only if their cells are equal."""
+    """Return a hash that two notebooks share only if their cells are equal."""
     return hashlib.sha256(json.dumps(notebook.cells, sort_keys=True).encode()).hexdigest()
 
 
 def origin(path):
-    """Return the checksum of what a copy was made of and that of what it is now; what cannot be read is changed."""
+    """Return the checksum of what a copy was made from, and its own; an unreadable copy counts as changed."""
     try:
         notebook = nbformat.read(path, as_version=4)
         return notebook.metadata["made_of"], checksum(notebook)
@@ -170,7 +170,7 @@ def origin(path):
 
 
 def put(notebook, path, replace=False):
-    """Write a file whole or not at all; unless it may be replaced, a file of that name that is there stays."""
+    """Write a file whole or not at all; an existing one stays, unless it may be replaced."""
     with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as beside:
         nbformat.write(notebook, made := Path(beside, path.name))
         with contextlib.suppress(FileExistsError):
@@ -178,7 +178,7 @@ def put(notebook, path, replace=False):
 
 
 def make(edition, folder):
-    """Make an edition beside `folder`, and put it in the place of the one that an earlier run made there."""
+    """Make an edition beside `folder`, then replace the one that an earlier run made."""
     if folder.exists() and not (folder / MARK).exists() and (not folder.is_dir() or any(folder.iterdir())):
         sys.exit(f"{folder} was not made by this command, which would replace it: remove it, or name another folder")
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -27,7 +27,7 @@ def test_a_click_is_kept(capsys, widgets):
     assert capsys.readouterr().out == ""
     box.children[1].value = 0
     prediction.beside(1)
-    assert capsys.readouterr().out == "you predicted: 0\nit came out:   1\n"
+    assert capsys.readouterr().out == "you predicted: 0\nthe outcome:   1\n"
 
 
 def test_a_slider_calls_the_function(widgets):
