@@ -2,6 +2,7 @@
 import contextlib
 import os
 import pickle
+import re
 import signal
 import socket
 import subprocess
@@ -15,6 +16,9 @@ import psutil
 
 # With -I, variables that are meant for the command, such as PYTHONHOME, do not change the guard; -S starts it faster.
 GUARD = [sys.executable, "-I", "-S", Path(__file__).with_name("_guard.py"), Path(psutil.__file__).parents[1]]
+# What decides how many threads a library takes, and where they run. Of these a new process inherits OMP_NUM_THREADS
+# alone: the lessons set it, and the others are somebody's settings for other programs.
+THREADS = re.compile(r"(?!OMP_NUM_THREADS$)(OMP_|GOMP_|.*_(NUM|MAXIMUM)_THREADS$|(OMP|MKL|KMP)_(DYNAMIC|AFFINITY)$)")
 CHILD = "import sys; sys.path[:] = sys.argv[2:]; from d2lhelpers.process import answer; answer(sys.argv[1])"
 SERVER = "import sys; sys.path[:] = sys.argv[3:]; from d2lhelpers._server import serve; serve(*sys.argv[1:3])"
 
@@ -23,9 +27,10 @@ def launch(commands, timeout=60):
     r"""Run several commands side by side until all have ended, and return what each one printed, by name.
 
     `commands` maps each name to (command, variables): a list of strings, and the environment variables to set for it;
-    None removes one. `timeout` is in seconds, for all of them together. As soon as one fails, the others are ended, and
-    RuntimeError says which one it was and how it ended; TimeoutError says which were still running at the limit. Both
-    show what each process printed. Lesson: 07-many-machines.
+    None removes one. Of the variables that decide about threads, a command inherits OMP_NUM_THREADS alone. `timeout`
+    is in seconds, for all commands together. As soon as one fails, the others are ended, and RuntimeError says which
+    one it was and how it ended; TimeoutError says which were still running at the limit. Both show what each process
+    printed. Lesson: 07-many-machines.
 
     >>> program = "import os; print('I am', os.environ['ROLE'])"
     >>> launch({role: ([sys.executable, "-c", program], {"ROLE": role}) for role in ("server", "worker")})
@@ -35,7 +40,8 @@ def launch(commands, timeout=60):
     with contextlib.ExitStack() as stack:
         try:
             for name, (command, variables) in commands.items():
-                merged = {**os.environ, **variables}
+                inherited = {name: value for name, value in os.environ.items() if not THREADS.match(name)}
+                merged = {**inherited, **variables}
                 files[name] = [stack.enter_context(tempfile.TemporaryFile()) for _ in ("output", "errors")]
                 guards[name] = subprocess.Popen(
                     [*GUARD, *map(str, command)], stdin=subprocess.PIPE, stdout=files[name][0], stderr=files[name][1],

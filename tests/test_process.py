@@ -48,6 +48,15 @@ def test_outputs_are_kept_apart():
     assert launch(commands) == {"a": "a \r False\n", "b": "b \r False\n"}
 
 
+def test_settings_of_threads_stay_behind(monkeypatch):
+    """A fresh process takes as many threads as the lesson says, whatever else the reader has set for other programs."""
+    settings = ["MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "OMP_PROC_BIND", "OMP_NUM_THREADS"]
+    for name in settings:
+        monkeypatch.setenv(name, "3")
+    assert in_fresh_process(lambda: [os.environ.get(name) for name in settings]) == [None, None, None, None, "3"]
+    assert in_fresh_process(lambda: os.environ["MKL_NUM_THREADS"], MKL_NUM_THREADS=2) == "2"
+
+
 def test_a_command_that_fails_is_named():
     """It is named with its status at once, its own words come first, and the others are ended."""
     with pytest.raises(RuntimeError) as caught:
