@@ -4,6 +4,8 @@ Importing this package loads neither framework: a name's module is loaded when t
 """
 from importlib import import_module
 
+from .surroundings import begin_notebook
+
 _MODULES = {
     "Benchmark": "benchmark",
     "measure": "benchmark",
@@ -26,3 +28,6 @@ def __getattr__(name):
 
 def __dir__():
     return __all__
+
+
+begin_notebook()

@@ -29,6 +29,9 @@ class Benchmark:
     def __init__(self, description="Done", sync=None):
         self.description, self.seconds, self.sync = description, None, sync or (lambda: None)
 
+    def __repr__(self):
+        return self.description if self.seconds is None else f"{self.description}: {self.seconds:.4f} sec"
+
     def __enter__(self):
         self.seconds = None
         self.sync()
@@ -39,7 +42,7 @@ class Benchmark:
         if kind is None:
             self.sync()
             self.seconds = time.perf_counter() - self._start
-            print(f"{self.description}: {self.seconds:.4f} sec")
+            print(repr(self))
 
 
 def _quartiles(values):

@@ -10,25 +10,30 @@ from typing import NamedTuple
 
 from .benchmark import measure
 from .plots import BLUE, COMMUNICATION, FONT, PYTHON, axes
+from .surroundings import obstacles, usable_cores
 
 LARGE = 1 << 26  # elements of an array that no cache holds: 256 MB
 
 
 def report():
-    """Print what the machine has: system, cores, memory, Python, the frameworks that are loaded, and GPUs.
+    """Print what the machine has, the frameworks that are loaded, and each setting that spoils what lessons prove.
 
     >>> report()   # doctest: +ELLIPSIS
     system:     ...
     """
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    loaded = [f"{name} {sys.modules[name].__version__}" for name in ("mxnet", "torch", "numpy") if name in sys.modules]
+    loaded = [name for name in ("mxnet", "torch", "numpy") if name in sys.modules]
+    versions = ", ".join(f"{name} {sys.modules[name].__version__}" for name in loaded)
+    spoiling = obstacles("any", *(name for name in loaded if name != "numpy"))
+    if usable_cores() == 1:
+        spoiling.append("there is 1 core: nothing runs in parallel, so what lessons claim of parallel work fails")
     print(f"system:     {platform.system()} {platform.machine()}\n"
-          f"cores:      {usable} of {os.cpu_count()}\n"
+          f"cores:      {usable_cores()} of {os.cpu_count()}\n"
           f"memory:     {memory / 2**30:.0f} GiB\n"
           f"Python:     {platform.python_version()}\n"
-          f"frameworks: {', '.join(loaded) or 'none loaded'}\n"
-          f"GPUs:       {_gpus()}")
+          f"frameworks: {versions or 'none loaded'}\n"
+          f"GPUs:       {_gpus()}\n"
+          f"settings:   {'; '.join(spoiling) or 'none that takes a proof away'}")
 
 
 def _gpus():

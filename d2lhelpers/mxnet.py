@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from .datasets import load_arrays, part_sizes
+from .surroundings import mxnet_fault, name_obstacles, usable_cores
 
 PART = 1 << 21  # elements of all arrays together; the sum of so large a part is still in the cache when it is copied
 
@@ -19,13 +20,17 @@ def configure_engine(devices=2):
     devices run matrix products of several threads each); with one device, on one thread per core. With 64 temporary
     workspaces, operators of two devices rarely draw the same one, which would make one of them wait.
 
-    Prints and returns the environment variables; RuntimeError if MXNet has been imported with other settings.
+    Prints and returns the environment variables; RuntimeError if MXNet has been imported with other settings,
+    ImportError if this machine cannot load it.
     Lesson: 04-automatic-parallelism. Source: MXNet's list of environment variables.
 
     >>> settings = configure_engine(devices=2)  # doctest: +ELLIPSIS
     engine: 2 devices, 1 worker and 1 OpenMP thread per device, 64 workspaces...
     """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if fault := mxnet_fault():
+        raise ImportError(f"MXNet cannot be loaded here: {fault} (on Debian: apt-get install libgomp1 libquadmath0)")
+    name_obstacles("mxnet")
+    cores = usable_cores()
     threads = cores if devices == 1 else 1
     settings = {"MXNET_CPU_WORKER_NTHREADS": "1", "OMP_NUM_THREADS": str(threads), "MXNET_CPU_TEMP_COPY": "64"}
     if "mxnet" in sys.modules and not settings.items() <= os.environ.items():
@@ -133,14 +138,17 @@ def evaluate_accuracy(data_iter, net, devices):
     """Return the share of rows, over all batches, whose largest score is at the label: a float from 0 to 1.
 
     `net` maps each device's part of a batch to scores (rows, classes); labels are (rows,), and other shapes or no rows
-    are a ValueError. All devices get their work before any result is waited for. Scores with a NaN count as wrong.
-    No gradients are recorded, and dropout is off. Lesson: 05-multi-gpu-from-scratch.
+    are a ValueError, a network in place of the data a TypeError. All devices get their work before any result is waited
+    for. Scores with a NaN count as wrong. No gradients are recorded, and dropout is off.
+    Lesson: 05-multi-gpu-from-scratch.
 
     >>> import mxnet as mx
     >>> evaluate_accuracy([(mx.nd.array([[1, 9], [9, 1]]), mx.nd.array([1, 1]))], lambda x: x, devices(2, "cpu"))
     0.5
     """
     import mxnet as mx
+    if callable(data_iter):
+        raise TypeError("evaluate_accuracy: the data comes first, then the network: (data_iter, net, devices)")
     right = rows = 0
     with mx.autograd.pause():
         for features, labels in data_iter:

@@ -60,6 +60,11 @@ class Timeline:
         self.returned, self.calls, self.waits, self.memory = returned, calls, list(waits), list(memory)
         self.end = max([returned, *(operator.end for operator in operators)])
 
+    def __repr__(self):
+        busy = ", ".join(f"{device} busy {share:.0%}" for device, share in self.utilization.items()) or "no operators"
+        return (f"{len(self.operators)} operators in {self.end * 1e3:.2f} ms: {busy}\n"
+                f"Python: {self.calls} calls, {len(self.waits)} waits, done after {self.returned * 1e3:.2f} ms")
+
     def __enter__(self):
         if Timeline._recording:
             raise RuntimeError("a Timeline is recording already: end its block before you begin another")

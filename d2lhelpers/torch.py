@@ -8,11 +8,13 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from .benchmark import Benchmark, measure
 from .datasets import load_arrays, part_sizes
+from .surroundings import name_obstacles
 from .torch_timeline import Timeline, synchronize
 
 __all__ = ["Benchmark", "Timeline", "allreduce", "devices", "evaluate_accuracy", "load_data", "measure",
            "split_and_load", "synchronize"]
 logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # CUDA's compiler without a GPU is no fault
+name_obstacles("torch")
 SMALL = 1 << 20  # bytes; up to this, parts of a tensor gain less than their extra operators cost
 CHUNK = 1 << 19  # elements; the sum of so few is still in the cache when it is copied
 
@@ -124,12 +126,15 @@ def evaluate_accuracy(data_iter, net, devices):
     """Return the share of rows, over all batches, whose largest score is at the label: a float from 0 to 1.
 
     `net` maps each device's part of a batch to scores (rows, classes); labels are (rows,), and other shapes or no rows
-    are a ValueError. All devices get their work before any result is waited for. Scores with a NaN count as wrong.
-    A module is in evaluation mode meanwhile, and afterwards as it was. Lesson: pytorch/04-data-parallel.
+    are a ValueError, a network in place of the data a TypeError. All devices get their work before any result is waited
+    for. Scores with a NaN count as wrong. A module is in evaluation mode meanwhile, and afterwards as it was.
+    Lesson: pytorch/04-data-parallel.
 
     >>> evaluate_accuracy([(torch.tensor([[1, 9], [9, 1]]), torch.tensor([1, 1]))], lambda x: x, ["cpu", "cpu"])
     0.5
     """
+    if callable(data_iter):
+        raise TypeError("evaluate_accuracy: the data comes first, then the network: (data_iter, net, devices)")
     modes = {module: module.training for module in net.modules()} if isinstance(net, torch.nn.Module) else {}
     right = rows = 0
     try:

@@ -75,17 +75,20 @@ def pdfs(folder, browser):
 
 @contextlib.contextmanager
 def chromium():
-    """Start the system's Chromium without a window and without requests of its own."""
-    from playwright.sync_api import sync_playwright
+    """Start the system's Chromium without a window and without requests of its own; RuntimeError if it does not."""
+    from playwright.sync_api import Error, sync_playwright
 
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") \
         or shutil.which("Google Chrome", path="/Applications/Google Chrome.app/Contents/MacOS")
     if not path:
-        raise FileNotFoundError("there is no Chromium here: apt-get install chromium")
+        raise RuntimeError("there is no Chromium here: apt-get install chromium")
     quiet = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update",
              "--disable-sync", "--no-first-run"]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=quiet, chromium_sandbox=os.geteuid() != 0)
+        try:
+            browser = playwright.chromium.launch(executable_path=path, args=quiet)
+        except Error as error:  # such as a stub that only says how to install it
+            raise RuntimeError(f"{path} does not start here: {error.message.splitlines()[0]}") from error
         yield browser
         browser.close()
 

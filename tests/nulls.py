@@ -4,6 +4,7 @@ A cell whose assertion claims an effect is tagged `claim:<null>`. A null holds i
 Python process that the lesson starts, except that a variable which the lesson itself sets for such a process keeps the
 lesson's value: those experiments are the lesson's controls.
 """
+import functools
 import os
 import sys
 from collections.abc import Callable
@@ -54,9 +55,25 @@ def no_static(mxnet):
 
 @changes("mxnet")
 def wide_layers(mxnet):
-    """Make narrow dense layers twelve times as wide: their operators then take longer than Python asks for them."""
+    """Make narrow dense layers so much wider that their operators take far longer than Python needs to ask for them."""
     wrap(mxnet.gluon.nn.Dense, "__init__", lambda make, net, units, *args, **options:
-         make(net, 12 * units if units <= 256 else units, *args, **options))
+         make(net, widening(mxnet) * units if units <= 256 else units, *args, **options))
+
+
+@functools.cache
+def widening(mxnet):
+    """Return how much wider: at least 12 times, and so much that two layers take 120 times as long as one dispatch."""
+    from d2lhelpers import measure
+
+    x = mxnet.np.ones((1, 512))
+    asked = measure(lambda: [x + x for _ in range(10)], repeat=50).median / 10
+    mxnet.nd.waitall()
+    for factor in (12, 18, 27, 40):
+        first, second = mxnet.np.ones((512, 256 * factor)), mxnet.np.ones((256 * factor, 128 * factor))
+        layers = functools.partial(lambda first, second: x.dot(first).dot(second), first, second)
+        if measure(layers, repeat=20, sync=mxnet.nd.waitall).median > 120 * asked:
+            break
+    return factor
 
 
 @changes("mxnet")

@@ -196,6 +196,8 @@ def test_accuracy_refuses_labels_and_scores_that_do_not_fit(track, scores, label
         track.helpers.evaluate_accuracy([(track.array(scores), track.array(labels))], lambda x: x, two)
     with pytest.raises(ValueError, match="no rows"):
         track.helpers.evaluate_accuracy([], lambda x: x, two)
+    with pytest.raises(TypeError, match="the data comes first, then the network"):
+        track.helpers.evaluate_accuracy(lambda x: x, [], two)
 
 
 def test_load_data(track):

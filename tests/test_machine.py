@@ -1,4 +1,5 @@
 import itertools
+import re
 import sys
 
 import matplotlib
@@ -33,8 +34,21 @@ def test_the_report_has_one_shape(status, gpus, tmp_path, monkeypatch, capsys):
         (tmp_path / "nvidia-smi").chmod(0o755)
     report()
     printed = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
-    assert list(printed) == ["system", "cores", "memory", "Python", "frameworks", "GPUs"]
+    assert list(printed) == ["system", "cores", "memory", "Python", "frameworks", "GPUs", "settings"]
     assert printed["GPUs"].strip().startswith(gpus)
+
+
+def test_the_report_names_what_spoils_a_proof(monkeypatch, capsys):
+    """A setting that takes away what the lessons show is in the report, with what it does; a harmless one is not."""
+    module = pytest.importorskip("torch")
+    monkeypatch.setitem(sys.modules, "torch", module)
+    monkeypatch.setenv("OMP_PROC_BIND", "false")
+    report()
+    assert "settings:   none that" in capsys.readouterr().out
+    for name, value in (("OMP_PROC_BIND", "close"), ("TORCH_COMPILE_DISABLE", "1")):
+        monkeypatch.setenv(name, value)
+    report()
+    assert re.search(r"OMP_PROC_BIND=close: threads.*; TORCH_COMPILE_DISABLE=1: torch.comp", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("module", ["mxnet", "torch"])

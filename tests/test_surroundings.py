@@ -1,7 +1,11 @@
-"""The lessons as they may be met elsewhere: in odd folders, without UTF-8, with other numbers of cores, run again."""
+"""The lessons as they may be met elsewhere: other processors, folders, locales, and settings of their readers."""
 import os
 import re
 import shutil
+import struct
+import subprocess
+import sys
+from base64 import b64decode
 
 import nbformat
 import pytest
@@ -9,7 +13,20 @@ from nbclient import NotebookClient
 from test_editions import make
 from test_lab import LESSONS, ROOT
 
-pytestmark = pytest.mark.slow
+import conftest
+from d2lhelpers import surroundings
+
+# What makes PyTorch, MXNet and their libraries compute as on another processor.
+PROCESSORS = {
+    "without AVX": {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41", "DNNL_MAX_CPU_ISA": "SSE41",
+                    "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "OPENBLAS_CORETYPE": "Nehalem"},
+    "with AVX2": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "DNNL_MAX_CPU_ISA": "AVX2",
+                  "MKL_ENABLE_INSTRUCTIONS": "AVX2", "OPENBLAS_CORETYPE": "Haswell"},
+    "compatible": {"MKL_CBWR": "COMPATIBLE", "OPENBLAS_CORETYPE": "Sandybridge"},
+}
+SLOW = re.compile("pytorch/0[14-7]|/0[67]-|settings")  # half a minute and more, most of it in other processes: once
+LONG = re.compile("pytorch/0[1-3]|/0[4-7]-|settings|stale")  # not for a locale that hardly anyone has
+EQUAL = re.compile(r"assert .*\b(gaps?|apart|difference|allclose|equal)\b")
 
 
 @pytest.fixture(scope="module")
@@ -21,12 +38,8 @@ def elsewhere(tmp_path_factory):
     return place
 
 
-SLOW = re.compile("pytorch/0[14-7]|/0[67]-|settings")  # half a minute and more, most of it in other processes: once
-LONG = re.compile("pytorch/0[1-3]|/0[4-7]-|settings|stale")  # not for a locale that hardly anyone has
-
-
 def run(path, times, monkeypatch, **variables):
-    """Run all cells of a lesson `times` times in one kernel, which starts in the lesson's folder."""
+    """Run all cells of a lesson `times` times in one kernel, which starts in the lesson's folder; return the cells."""
     for name in [name for name in os.environ if name.startswith(("OMP_", "MXNET_"))]:
         monkeypatch.delenv(name)
     for name, value in variables.items():
@@ -37,6 +50,7 @@ def run(path, times, monkeypatch, **variables):
         for _ in range(times):
             for index, cell in enumerate(lesson.cells):
                 client.execute_cell(cell, index)
+    return lesson.cells
 
 
 def files(place):
@@ -44,17 +58,144 @@ def files(place):
     return {path: path.stat().st_mtime_ns for path in place.rglob("*")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_elsewhere_and_again(lesson, elsewhere, monkeypatch):
-    """A reader's copy, in an odd folder, set for 8 cores, runs, if quick twice, without an error or a new file."""
+    """A reader's copy, in an odd folder, set for 8 cores, on an old processor, runs, if quick twice; no file is new."""
     before = files(elsewhere)
     run(elsewhere / lesson.replace("notebooks", "my-lessons"), 1 if SLOW.search(lesson) else 2, monkeypatch,
-        OMP_NUM_THREADS="8", PYTHONPATH=str(elsewhere), PYTHONDONTWRITEBYTECODE="1")
+        **PROCESSORS["without AVX"], OMP_NUM_THREADS="8", PYTHONPATH=str(elsewhere), PYTHONDONTWRITEBYTECODE="1")
     assert files(elsewhere) == before
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", [each for each in LESSONS if EQUAL.search((ROOT / each).read_text("utf-8"))])
+def test_equal_means_equal_on_another_processor(lesson, monkeypatch):
+    """What a lesson claims to be equal is equal on processors with AVX2, and in MKL's compatible order of sums."""
+    run(ROOT / lesson, 1, monkeypatch, **PROCESSORS["compatible"] | PROCESSORS["with AVX2"])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", [each for each in LESSONS if not LONG.search(each)])
 def test_without_utf8(lesson, monkeypatch):
     """In a locale that has no UTF-8, set for one core, a lesson runs: not those that compile, which need it."""
     # Without these two Python switches to UTF-8 by itself. The lessons that take long are left out for the time.
     run(ROOT / lesson, 1, monkeypatch, LC_ALL="C", OMP_NUM_THREADS="1", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
+
+
+def pictures(cells):
+    """Return the width of each picture, by the cell that shows it."""
+    shown = [(cell.id, output.data["image/png"]) for cell in cells for output in cell.get("outputs", [])
+             if "image/png" in output.get("data", {})]
+    return [(cell, struct.unpack(">I", b64decode(png)[16:20])[0]) for cell, png in shown]
+
+
+def texts(cells):
+    """Return which cells print or show anything, and as what."""
+    return [(cell.id, {output.output_type for output in cell.outputs} - {"error"}) for cell in cells
+            if cell.cell_type == "code" and not {"setup", "needs:compiler"} & {*cell.metadata.get("tags", [])}]
+
+
+# Readers, each with several settings: variables, and files in their home.
+READERS = {
+    "on a cluster": ({"MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+                      "OMP_WAIT_POLICY": "passive", "CXX": "no-such-compiler"}, {}),
+    "with a taste": ({"MPLBACKEND": "TkAgg"}, {
+        "matplotlib/matplotlibrc": "figure.dpi: 300\nfont.family: No Such Font\ntext.usetex: True\naxes.grid: True\n"
+                                   "figure.figsize: 30, 30\nsavefig.format: pdf\nbackend: pdf\n"}),
+    "who tinkers": ({"MKL_DYNAMIC": "FALSE", "NUMEXPR_NUM_THREADS": "3"}, {
+        "ipython/profile_default/ipython_kernel_config.py":
+            "c.InteractiveShellApp.exec_lines = ['np, torch, plt = 1, 2, 3']\n"
+            "c.InteractiveShell.ast_node_interactivity = 'all'\n",
+        "ipython/profile_default/startup/00.py": "import matplotlib\nmatplotlib.use('svg')\nmeasure = display = None\n",
+        "start.py": "print('a startup file')\n"}),
+}
+KINDS = ["notebooks/00-start-here.ipynb", "notebooks/01-imperative-and-symbolic.ipynb",
+         "notebooks/pytorch/00-start-here.ipynb", "notebooks/pytorch/01-compilers-and-interpreters.ipynb",
+         "notebooks/pytorch/05-sharding.ipynb"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("lesson", [each for each in KINDS if each in LESSONS])
+def test_a_readers_settings_change_nothing(lesson, reader, tmp_path, monkeypatch):
+    """Whatever a reader has set for other programs, a lesson runs, and shows all that is stored, as large as stored."""
+    variables, home = READERS[reader]
+    for name, text in home.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    folders = {"MPLCONFIGDIR": "matplotlib", "IPYTHONDIR": "ipython"}
+    own = {variable: str(tmp_path / folder) for variable, folder in folders.items() if (tmp_path / folder).exists()}
+    found = run(ROOT / lesson, 1, monkeypatch, **variables, **own, PYTHONSTARTUP=str(tmp_path / "start.py"))
+    stored = nbformat.read(ROOT / lesson, as_version=4).cells
+    assert texts(found) == texts(stored)
+    widths, wanted = dict(pictures(found)), dict(pictures(stored))
+    assert widths.keys() == wanted.keys()
+    assert all(abs(widths[cell] / wanted[cell] - 1) < 0.2 for cell in wanted), (widths, wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("lesson", "setting"), [
+    (KINDS[0], "PYTHONOPTIMIZE=1"), (KINDS[0], "MXNET_ENGINE_TYPE=NaiveEngine"), (KINDS[2], "PYTHONOPTIMIZE=1"),
+    (KINDS[2], "TORCH_COMPILE_DISABLE=1"), (KINDS[2], "PYTORCH_JIT=0"), (KINDS[2], "OMP_PROC_BIND=close")])
+def test_what_takes_the_proof_away_is_named_first(lesson, setting, monkeypatch):
+    """The set-up of a lesson names a setting that takes its subject or its assertions away, and so does the report."""
+    if lesson not in LESSONS:
+        pytest.skip("this track is not installed")
+    notebook = nbformat.read(ROOT / lesson, as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    first = next(index for index, cell in enumerate(code) if "report()" in cell.source)
+    name, value = setting.split("=")
+    monkeypatch.setenv(name, value)
+    notebook.cells = code[:first + 1]
+    NotebookClient(notebook, timeout=100, resources={"metadata": {"path": str((ROOT / lesson).parent)}}).execute()
+    said = ["".join(output.get("text", "") for output in cell.outputs) for cell in notebook.cells]
+    assert f"Take note: {name}" in "".join(said[:-1])
+    assert re.search(rf"settings: +{name}", said[-1])
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for kind in surroundings.SETTINGS.values()
+                                             for name, values, _ in kind for value in ["other", *values]])
+def test_a_harmless_value_is_not_named(name, value, monkeypatch):
+    """Of each setting a harmless value is passed over, in capitals as well, and any other one is named."""
+    monkeypatch.setenv(name, value.upper())
+    assert bool(surroundings.obstacles(*surroundings.SETTINGS)) is (value == "other")
+
+
+def test_skipped_assertions_are_refused():
+    """Where Python skips assertions, pytest runs nothing, fails, and says why."""
+    done = subprocess.run([sys.executable, "-m", "pytest", "-n0", "tests/test_exercises.py"], cwd=ROOT, text=True,
+                          capture_output=True, env=os.environ | {"PYTHONOPTIMIZE": "1"}, timeout=60)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "unset PYTHONOPTIMIZE" in done.stderr
+
+
+def test_without_a_framework_its_lack_is_told(monkeypatch, tmp_path):
+    """The probe of MXNet says that it is not installed, or which of its libraries the system lacks."""
+    monkeypatch.setattr(surroundings, "find_spec", lambda name: None)
+    assert surroundings.mxnet_fault() == "it is not installed"
+    spec = type("Spec", (), {"origin": str(tmp_path / "__init__.py")})
+    monkeypatch.setattr(surroundings, "find_spec", lambda name: spec)
+    assert "libmxnet.so: cannot open shared object file" in surroundings.mxnet_fault()
+
+
+COMPILERS = {
+    "none": None,
+    "without Python's headers": "grep -qs Python.h \"$@\" && { echo 'no Python.h' >&2; exit 1; }\ng++ \"$@\"",
+    "whose work cannot be loaded":
+        "g++ \"$@\" || exit\nwhile [ $# -gt 1 ]; do [ \"$1\" = -o ] && : >\"$2\"; shift; done",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("notebooks/pytorch/00-start-here.ipynb" not in LESSONS, reason="there is no PyTorch here")
+@pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++ here")
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_only_a_compiler_that_works_is_found(compiler, tmp_path, monkeypatch):
+    """The probe that lessons and tests share finds no compiler unless it builds something that Python can load."""
+    stub = tmp_path / "c++"
+    if COMPILERS[compiler]:
+        stub.write_text(f"#!/bin/sh\n{COMPILERS[compiler]}\n")
+        stub.chmod(0o755)
+    monkeypatch.setenv("CXX", str(stub))
+    assert conftest.compiler_fault.__wrapped__()

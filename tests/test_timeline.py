@@ -166,6 +166,15 @@ def test_busy_and_overlap_are_what_counting_gives(spans):
         assert timeline.overlap(one, other) == pytest.approx(shared)
 
 
+def test_as_the_last_line_of_a_cell_it_shows_its_figures():
+    """Its text says how much ran where, how long Python took, and how often it called and waited."""
+    timeline = Timeline()
+    timeline._keep([Operator("dot", "cpu(0)", 0.001, 0.004)], 0.002, 3, [(0.001, 0.002)])
+    assert repr(timeline) == ("1 operators in 4.00 ms: cpu(0) busy 75%\n"
+                              "Python: 3 calls, 1 waits, done after 2.00 ms")
+    assert repr(Timeline()).startswith("0 operators in 0.00 ms: no operators")
+
+
 def test_an_idle_device_is_named():
     """Asking about a device that ran nothing is a ValueError that names those that did, the second before the tenth."""
     timeline = made(*(("a", name, 0, 1) for name in ("cpu(10)", "cpu(2)")))
