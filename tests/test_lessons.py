@@ -19,7 +19,7 @@ MAX_WIDTH = 92  # characters of code that fit beside the file browser on a scree
 SLIDE_TYPES = {"slide", "subslide", "fragment", "skip", "notes", "-"}
 
 # An hour: what a lesson may hold before its exercises, or a deeper notebook in all.
-HOUR = {"words": 2500, "code cells": 48, "code lines": 190, "slides": 32, "predictions": 6, "minutes": 40}
+HOUR = {"words": 2500, "code cells": 48, "code lines": 200, "slides": 32, "predictions": 6, "minutes": 40}
 DEEPER = {"words": 1600, "code cells": 32, "code lines": 150}
 CELL_LINES, CHECK_LINES = 14, 4
 
