@@ -20,7 +20,7 @@ setup: ## makes .venv, which the others do too (PYTHON=... names the Python to m
 # there where no browser opens; editions/lab holds the settings that spare a student JupyterLab's questions about news.
 OPENED = $(if $(filter stored,$(LESSONS)),notebooks,my-lessons)
 lab: setup ## opens your own copy of the lessons in JupyterLab (LESSONS=stored: these, to present; IP=0.0.0.0 in a container)
-	$(if $(filter my-lessons,$(OPENED)),.venv/bin/python editions/make.py mine my-lessons)
+	$(if $(filter my-lessons,$(OPENED)),.venv/bin/python editions/write.py copies my-lessons)
 	.venv/bin/python -m jupyterlab --ServerApp.ip=$(or $(IP),127.0.0.1) --ServerApp.root_dir=. \
 		--LabApp.default_url=/lab/tree/$(OPENED)/$$(ls -d .venv/lib/python*/site-packages/mxnet >/dev/null 2>&1 \
 			&& echo 00-start-here.ipynb || echo pytorch/00-start-here.ipynb) \
@@ -44,13 +44,13 @@ execute: setup ## runs the lessons from fresh kernels and stores them (LESSONS=.
 		--ExecutePreprocessor.store_widget_state=False $(LESSONS)
 
 slides: setup ## makes a deck of every lesson in build/slides, which opens without a network (PDF=1: PDFs, too)
-	PDF=$(PDF) .venv/bin/python editions/make.py slides build/slides
+	.venv/bin/python editions/write.py slides build/slides $(if $(PDF),--pdf)
 
 site: setup ## makes a site of all lessons in build/site (REPOSITORY=owner/name adds buttons for Binder and Colab)
-	REPOSITORY=$(REPOSITORY) .venv/bin/python editions/make.py site build/site
+	.venv/bin/python editions/write.py site build/site --repository='$(REPOSITORY)'
 
 student: setup ## makes an edition without solutions and outputs in build/student
-	.venv/bin/python editions/make.py student build/student
+	.venv/bin/python editions/write.py student build/student
 
 # "fewest" keeps one version of each package for Python 3.10 and 3.11: CI's run on one of them speaks for both. The PyTorch
 # track's lock cannot: no NumPy is there for Python 3.10 and 3.14 both.

@@ -167,11 +167,11 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture(scope="module")
 def browser():
     """Return the system's Chromium, without a window; tests that need it are skipped without one, but not in CI."""
-    from test_editions import make
+    from test_editions import editions
 
     with contextlib.ExitStack() as stack:
         try:
-            chromium = stack.enter_context(make.chromium())
+            chromium = stack.enter_context(editions.chromium())
         except RuntimeError as error:
             (pytest.fail if os.environ.get("CI") else pytest.skip)(str(error))
         yield chromium

@@ -1,15 +1,20 @@
 import builtins
+import functools
 import importlib.util
 import re
+import shutil
+import subprocess
 import symtable
+import sys
+import time
 from pathlib import Path
 
 import nbformat
 import pytest
 
-spec = importlib.util.spec_from_file_location("make", Path(__file__).parents[1] / "editions" / "make.py")
-make = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(make)
+spec = importlib.util.spec_from_file_location("editions", Path(__file__).parents[1] / "editions" / "write.py")
+editions = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(editions)
 
 # What a person would find wrong with the slide that is shown; lengths are those of a slide of 1280 x 720.
 FAULTS = """() => {
@@ -32,9 +37,9 @@ def cells(path, *without):
 
 def test_the_student_edition(tmp_path):
     """Solutions, remarks for instructors and outputs are gone, and all other cells are there as they were."""
-    make.make(make.student, tmp_path)
-    for lesson in make.lessons():
-        kept, found = cells(make.LESSONS / lesson, "solution", "instructor"), cells(tmp_path / lesson)
+    editions.replace_edition(editions.write_student_edition, tmp_path)
+    for lesson in editions.lessons():
+        kept, found = cells(editions.LESSONS / lesson, "solution", "instructor"), cells(tmp_path / lesson)
         assert [(cell.id, cell.source) for cell in found] == [(cell.id, cell.source) for cell in kept]
         assert not any("For instructors" in cell.source or cell.get("outputs") for cell in found)
 
@@ -42,7 +47,7 @@ def test_the_student_edition(tmp_path):
 @pytest.fixture
 def small(tmp_path, monkeypatch):
     """Make a small folder of lessons the one that editions are made of."""
-    monkeypatch.setattr(make, "LESSONS", tmp_path / "notebooks")
+    monkeypatch.setattr(editions, "LESSONS", tmp_path / "notebooks")
     book = nbformat.v4.new_notebook(cells=[
         nbformat.v4.new_markdown_cell(text, metadata={"tags": [tag], "slideshow": {"slide_type": "slide"}})
         for text, tag in (("A title", "setup"), ("Only for the speaker", "instructor"), ("42", "solution"))])
@@ -56,9 +61,9 @@ def test_an_edition_holds_what_was_made_and_no_more(small):
     """Figures and checks travel with the lessons; a lesson that was renamed does not stay under its old name."""
     build = small / "build" / "student"
     for lesson in ("01-a.ipynb", "02-a.ipynb"):
-        make.make(make.student, build)
+        editions.replace_edition(editions.write_student_edition, build)
         found = {path.relative_to(build).as_posix() for path in small.glob("build/**/*") if path.is_file()}
-        assert found == {lesson, "pytorch/01-b.ipynb", "img/a.svg", "pytorch/checks/rules.py", make.MARK}
+        assert found == {lesson, "pytorch/01-b.ipynb", "img/a.svg", "pytorch/checks/rules.py", editions.MARK}
         (small / "notebooks" / lesson).rename(small / "notebooks" / "02-a.ipynb")
 
 
@@ -67,21 +72,61 @@ def test_nothing_else_is_replaced(small, place):
     """A folder or file that this command did not make stays as it is."""
     before = sorted(small.rglob("*"))
     with pytest.raises(SystemExit, match="was not made by this command"):
-        make.make(make.student, (small / place).resolve())
+        editions.replace_edition(editions.write_student_edition, (small / place).resolve())
     assert sorted(small.rglob("*")) == before
+
+
+def test_a_broken_lesson_is_named(small):
+    """A lesson that is no notebook ends the command with its name, and leaves nothing half written."""
+    (small / "notebooks" / "pytorch" / "01-b.ipynb").write_text("{ cut o")
+    for write in (editions.write_student_edition, editions.write_slides):
+        with pytest.raises(SystemExit, match=r"01-b\.ipynb is not a notebook"):
+            editions.replace_edition(write, small / "build" / "edition")
+    assert [*(small / "build").iterdir()] == []
+
+
+@pytest.mark.parametrize(("arguments", "refusal", "words"), [
+    (["site", "--repository", "foo"], None, "'foo' is not of the form owner/name"),
+    (["student"], OSError(28, "No space left on device"), r"out: No space left on device\. Nothing that you wrote"),
+    (["student"], shutil.Error([("a", "b", "a reason"), ("c", "d", "another")]), r"out: a reason\. Nothing that you"),
+])
+def test_what_went_wrong_is_said_in_a_line(small, monkeypatch, capsys, arguments, refusal, words):
+    """A wrong argument and a full disk end the command with one sentence that says what is wrong."""
+    def refuse(*_, **__):
+        raise refusal
+
+    monkeypatch.setattr(sys, "argv", ["write.py", *arguments, str(small / "out")])
+    monkeypatch.setattr(editions.shutil, "copytree", refuse)
+    monkeypatch.setattr(editions.signal, "signal", lambda *_: None)
+    with pytest.raises(SystemExit) as ended:
+        editions.main()
+    assert re.search(words, f"{ended.value} {capsys.readouterr().err}")
+
+
+@pytest.mark.slow
+def test_an_ended_command_leaves_nothing(tmp_path):
+    """Ended in the middle, by SIGTERM, a command removes what it has half written."""
+    command = [sys.executable, editions.HERE / "write.py", "slides", tmp_path / "build" / "slides"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as writing:
+        deadline = time.monotonic() + 60
+        while not [*tmp_path.glob("build/.*/slides/*.html")] and time.monotonic() < deadline:
+            time.sleep(0.05)
+        writing.terminate()
+    assert writing.returncode != 0
+    assert [*(tmp_path / "build").iterdir()] == []
 
 
 def update(lesson, text):
     """Change the first cell of a lesson, and make the readers' copies."""
-    book = nbformat.read(make.LESSONS / lesson, as_version=4)
+    book = nbformat.read(editions.LESSONS / lesson, as_version=4)
     book.cells[0].source = text
-    nbformat.write(book, make.LESSONS / lesson)
-    make.mine(make.LESSONS.parent / "mine")
+    nbformat.write(book, editions.LESSONS / lesson)
+    editions.write_readers_copies(editions.LESSONS.parent / "mine")
 
 
 def test_the_readers_own_copy(small, capsys):
     """It keeps the solutions, follows the lesson until the reader writes into it, and then updates arrive beside it."""
-    make.mine(folder := small / "mine")
+    editions.write_readers_copies(folder := small / "mine")
     own, beside, other = (folder / name for name in ("01-a.ipynb", "01-a (update 1).ipynb", "pytorch/01-b.ipynb"))
     assert (other.parent / "checks" / "rules.py").exists()
     update("01-a.ipynb", "A newer title")
@@ -102,21 +147,21 @@ def test_a_copy_is_whole_or_not_there(small, monkeypatch):
         path.write_text(nbformat.writes(notebook)[:100])
         raise OSError("full")
 
-    make.mine(small / "mine")
+    editions.write_readers_copies(small / "mine")
     (small / "mine" / "01-a.ipynb").write_text("mine")
     before = {path: path.read_bytes() for path in small.glob("mine/**/*.*") if path.is_file()}
     monkeypatch.setattr(nbformat, "write", half)
-    (make.LESSONS / "02-c.ipynb").write_text(nbformat.writes(nbformat.v4.new_notebook()))
+    (editions.LESSONS / "02-c.ipynb").write_text(nbformat.writes(nbformat.v4.new_notebook()))
     with pytest.raises(OSError, match="full"):
-        make.mine(small / "mine")
+        editions.write_readers_copies(small / "mine")
     assert {path: path.read_bytes() for path in small.glob("mine/**/*.*") if path.is_file()} == before
 
 
-@pytest.mark.parametrize("lesson", make.lessons(), ids=str)
+@pytest.mark.parametrize("lesson", editions.lessons(), ids=str)
 def test_nothing_needs_a_solution(lesson):
     """No cell uses a name that only a solution gives: the student edition runs to its end."""
     given, lacking = {*dir(builtins)}, {}
-    for cell in cells(make.LESSONS / lesson, "solution"):
+    for cell in cells(editions.LESSONS / lesson, "solution"):
         if cell.cell_type == "code":
             source = "\n".join(line for line in cell.source.splitlines() if not line.startswith(("%", "!")))
             tables = [symtable.symtable(source, cell.id, "exec")]
@@ -131,7 +176,7 @@ def test_nothing_needs_a_solution(lesson):
 @pytest.fixture(scope="module")
 def decks(tmp_path_factory):
     """Make the decks as `make slides` does, and return their folder."""
-    make.make(make.slides, folder := tmp_path_factory.mktemp("decks"))
+    editions.replace_edition(editions.write_slides, folder := tmp_path_factory.mktemp("decks"))
     return folder
 
 
@@ -152,7 +197,7 @@ def walk(browser, deck):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", make.lessons(), ids=str)
+@pytest.mark.parametrize("lesson", editions.lessons(), ids=str)
 def test_every_slide_fits(browser, decks, lesson):
     """No slide overflows, is empty, misses a picture or shows an error, and the deck asks the network for nothing."""
     slides = walk(browser, decks / lesson.with_suffix(".html"))
@@ -166,8 +211,8 @@ def test_a_poor_slide_is_caught(browser, small):
     html = "<table style='width: 1500px; height: 800px'><td><img src='none.png' alt='none'></table>"
     error = nbformat.v4.new_output("error", ename="", evalue="", traceback=["ZeroDivisionError"])
     poor = [nbformat.v4.new_markdown_cell(html), nbformat.v4.new_code_cell("1 / 0", outputs=[error])]
-    nbformat.write(nbformat.v4.new_notebook(cells=poor), make.LESSONS / "poor.ipynb")
-    make.make(make.slides, small / "decks")
+    nbformat.write(nbformat.v4.new_notebook(cells=poor), editions.LESSONS / "poor.ipynb")
+    editions.replace_edition(editions.write_slides, small / "decks")
     faults = str(walk(browser, small / "decks" / "poor.html"))
     assert all(word in faults for word in ("too high", "too wide", "no picture: none", "ZeroDivisionError"))
 
@@ -175,7 +220,7 @@ def test_a_poor_slide_is_caught(browser, small):
 @pytest.mark.slow
 def test_remarks_are_the_speakers(browser, small):
     """Remarks for instructors are on no slide, but in the window that the key S opens; solutions are in no deck."""
-    make.make(make.slides, small / "decks")
+    editions.replace_edition(editions.write_slides, small / "decks")
     page = browser.new_context().new_page()
     page.goto((small / "decks" / "01-a.html").as_uri())
     page.wait_for_selector("text=A title")
@@ -190,8 +235,8 @@ def test_a_prediction_can_be_clicked(browser, small):
     """In a deck the answers of a prediction are buttons, the last clicked is marked; the result waits for a click."""
     said = [[nbformat.v4.new_output("stream", text=text)] for text in ("How many?\n( ) one\n( ) two", "It is two.")]
     asks = [nbformat.v4.new_markdown_cell("## How many?"), *(nbformat.v4.new_code_cell("f()", outputs=o) for o in said)]
-    nbformat.write(nbformat.v4.new_notebook(cells=asks), make.LESSONS / "asks.ipynb")
-    make.make(make.slides, small / "decks")
+    nbformat.write(nbformat.v4.new_notebook(cells=asks), editions.LESSONS / "asks.ipynb")
+    editions.replace_edition(editions.write_slides, small / "decks")
     page = browser.new_page()
     page.goto((small / "decks" / "asks.html").as_uri())
     for answer in ("one", "two"):
@@ -206,18 +251,17 @@ def test_a_prediction_can_be_clicked(browser, small):
 @pytest.mark.slow
 def test_a_pdf_of_each_deck(browser, small):
     """The PDF beside a deck has one page per slide."""
-    make.make(make.slides, small / "decks")
-    make.pdfs(small / "decks", browser)
-    for lesson in make.lessons():
+    editions.replace_edition(editions.write_slides, small / "decks")
+    editions.print_slides(small / "decks", browser)
+    for lesson in editions.lessons():
         assert len(re.findall(rb"/Type /Page\b", (small / "decks" / lesson.with_suffix(".pdf")).read_bytes())) == 1
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """Make the site as `make site REPOSITORY=owner/name` does, and return its folder."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REPOSITORY", "owner/name")
-        make.make(make.site, folder := tmp_path_factory.mktemp("site"))
+    folder = tmp_path_factory.mktemp("site")
+    editions.replace_edition(functools.partial(editions.write_site, repository="owner/name"), folder)
     return folder
 
 
@@ -239,7 +283,7 @@ def test_every_page_of_the_site(browser, site):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", make.lessons(), ids=str)
+@pytest.mark.parametrize("lesson", editions.lessons(), ids=str)
 def test_a_page_of_the_site(site, lesson):
     """A lesson's page offers its notebook, Binder and in the PyTorch track Colab; it has no remarks for instructors."""
     page = (site / lesson.with_suffix(".html")).read_text(encoding="utf-8")

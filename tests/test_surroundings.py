@@ -10,7 +10,7 @@ from base64 import b64decode
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from test_editions import make
+from test_editions import editions
 from test_lab import LESSONS, ROOT
 
 import conftest
@@ -34,7 +34,7 @@ def elsewhere(tmp_path_factory):
     """Make a reader's own copies in a folder whose name has spaces and Chinese characters."""
     place = tmp_path_factory.mktemp("lessons") / "深度 学习 folder"
     shutil.copytree(ROOT / "d2lhelpers", place / "d2lhelpers", ignore=shutil.ignore_patterns("__pycache__"))
-    make.mine(place / "my-lessons")
+    editions.write_readers_copies(place / "my-lessons")
     return place
 
 

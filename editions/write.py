@@ -1,18 +1,20 @@
-"""Make from the lessons what people get: their own copies, decks, a site, an edition without solutions."""
+"""Write what people get of the lessons: copies of their own, decks, a site, an edition without solutions."""
+import argparse
 import contextlib
 import hashlib
 import json
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
-from nbconvert import NotebookExporter, SlidesExporter
-from traitlets.config import Config
+from nbconvert import SlidesExporter
+from nbconvert.preprocessors import ClearOutputPreprocessor
 
 HERE = Path(__file__).parent
 LESSONS = HERE.parent / "notebooks"
@@ -32,29 +34,38 @@ def lessons():
     return sorted(lesson.relative_to(LESSONS) for lesson in found if not lesson.name.startswith("."))
 
 
-def without(*tags):
-    """Return nbconvert's setting that leaves out the cells with these tags."""
-    return {"TagRemovePreprocessor": {"enabled": True, "remove_cell_tags": tags}}
+def read(lesson):
+    """Return a lesson; one that is no notebook ends the program, which names it."""
+    try:
+        return nbformat.read(LESSONS / lesson, as_version=4)
+    except Exception as error:  # nbformat's own, and those of JSON and of the text's encoding
+        sys.exit(f"{LESSONS / lesson} is not a notebook: {error}")
 
 
-def rest(folder):
+def has_tag(cell, *tags):
+    """Say whether a cell has any of the tags."""
+    return not set(tags).isdisjoint(cell.metadata.get("tags", []))
+
+
+def copy_what_lessons_use(folder):
     """Copy what the lessons link to and import, so that the same links lead there."""
     shutil.copytree(LESSONS, folder, ignore=shutil.ignore_patterns("*.ipynb", "__pycache__", ".*"))
 
 
-def slides(folder):
+def write_slides(folder):
     """Write a deck of every lesson, each a page that opens from the folder with no network."""
-    rest(folder)
+    copy_what_lessons_use(folder)
     reveal = Path(find_spec("sphinx_revealjs").origin).parent / "_static" / "revealjs"
     for part in ("dist", "plugin/notes"):
         shutil.copytree(reveal / part, folder / "reveal.js" / part, ignore=shutil.ignore_patterns("*.map", "*.esm.js"))
     shutil.copy(HERE / "slides" / "deck.css", folder / "reveal.js")
     exporter = SlidesExporter(extra_template_basedirs=[str(HERE)], template_name="slides", reveal_theme="white",
-                              exclude_input_prompt=True, exclude_output_prompt=True, config=Config(without("solution")))
+                              exclude_input_prompt=True, exclude_output_prompt=True)
     for lesson in lessons():
-        notebook = nbformat.read(LESSONS / lesson, as_version=4)
+        notebook = read(lesson)
+        notebook.cells = [cell for cell in notebook.cells if not has_tag(cell, "solution")]
         for cell in notebook.cells:
-            if "instructor" in cell.metadata.get("tags", []):  # for the speaker's view, whatever the cell itself says
+            if has_tag(cell, "instructor"):  # for the speaker's view, whatever the cell itself says
                 cell.metadata["slideshow"] = {"slide_type": "notes"}
         exporter.reveal_url_prefix = "../" * (len(lesson.parts) - 1) + "reveal.js"
         where = {"metadata": {"path": str((LESSONS / lesson).parent), "name": lesson.stem}}
@@ -63,7 +74,7 @@ def slides(folder):
         (folder / lesson.with_suffix(".html")).write_text(page, encoding="utf-8")
 
 
-def pdfs(folder, browser):
+def print_slides(folder, browser):
     """Print each deck into a PDF beside it, a page per slide."""
     for lesson in lessons():
         deck, page = folder / lesson.with_suffix(".html"), browser.new_page()
@@ -93,45 +104,53 @@ def chromium():
         browser.close()
 
 
-def cleared(lesson, *tags):
-    """Return the text of a lesson without its outputs and without the cells with these tags."""
-    settings = Config(without(*tags) | {"ClearOutputPreprocessor": {"enabled": True}})
-    return NotebookExporter(config=settings).from_filename(str(LESSONS / lesson))[0]
+def to_work_in(lesson, *tags):
+    """Return a lesson without its outputs, and without the cells that have one of these tags."""
+    notebook = read(lesson)
+    notebook.cells = [cell for cell in notebook.cells if not has_tag(cell, *tags)]
+    cleared, _ = ClearOutputPreprocessor().preprocess(notebook, {})
+    return cleared
 
 
-def student(folder):
+def write_student_edition(folder):
     """Write the lessons without solutions, instructors' notes and outputs, to work through."""
-    rest(folder)
+    copy_what_lessons_use(folder)
     for lesson in lessons():
-        (folder / lesson).write_text(cleared(lesson, "solution", "instructor"), encoding="utf-8")
+        nbformat.write(to_work_in(lesson, "solution", "instructor"), folder / lesson)
 
 
-def site(folder):
-    """Write a site of all lessons with their results, and of the helpers' docstrings; it opens from disk, too."""
+def write_site(folder, repository=None):
+    """Write a site of all lessons with their results, and of the helpers' docstrings; it opens from disk, too.
+
+    `repository`, "owner/name" on GitHub, adds buttons that open a lesson on Binder or Colab.
+    """
     from sphinx.cmd.build import build_main
 
-    repository = os.environ.get("REPOSITORY")
+    os.environ["REPOSITORY"] = repository or ""  # conf.py reads it
     with tempfile.TemporaryDirectory() as place:
-        rest(source := Path(place, "site"))
+        source = Path(place, "site")
+        copy_what_lessons_use(source)
         shutil.copytree(HERE / "site", source, dirs_exist_ok=True)
         readme = (HERE.parent / "README.md").read_text(encoding="utf-8").split("## For students")[0]
         contents = (source / "contents.md").read_text(encoding="utf-8")
         (source / "index.md").write_text(readme.replace("](notebooks/", "](") + contents, encoding="utf-8")
         for lesson in lessons():
-            notebook = nbformat.read(LESSONS / lesson, as_version=4)
-            notebook.cells = [cell for cell in notebook.cells if "instructor" not in cell.metadata.get("tags", [])]
+            notebook = read(lesson)
+            notebook.cells = [cell for cell in notebook.cells if not has_tag(cell, "instructor")]
             if repository and lesson.parts[0] == "pytorch":
                 note = COLAB.format(repository=repository, name=repository.split("/")[1])
                 notebook.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="colab"))
             for cell in notebook.cells:
-                tags = cell.metadata.get("tags", [])
-                tags += [hide for tag, hide in (("setup", "hide-input"), ("solution", "hide-cell")) if tag in tags]
+                if has_tag(cell, "setup"):
+                    cell.metadata["tags"].append("hide-input")
+                if has_tag(cell, "solution"):
+                    cell.metadata["tags"].append("hide-cell")
             nbformat.write(notebook, source / lesson)
         if build_main(["-q", "-W", "--keep-going", "-b", "html", "-d", f"{place}/cache", str(source), str(folder)]):
             sys.exit("the site was not built: see above")
 
 
-def mine(folder):
+def write_readers_copies(folder):
     """Give the reader a copy of each lesson to write in, without outputs; what the reader wrote is never touched.
 
     A new version of a lesson takes the place of a copy that nobody wrote into; where there is none, it arrives beside
@@ -140,17 +159,21 @@ def mine(folder):
     for lesson in lessons():
         own = folder / lesson
         own.parent.mkdir(parents=True, exist_ok=True)
-        new = nbformat.reads(cleared(lesson, "instructor"), as_version=4)
+        new = to_work_in(lesson, "instructor")
         new.metadata["made_of"] = checksum(new)
-        copies = {path: origin(path) for path in [own, *sorted(own.parent.glob(f"{own.stem} (update *).ipynb"))]}
+        copies = {path: checksums(path) for path in [own, *sorted(own.parent.glob(f"{own.stem} (update *).ipynb"))]}
         if not own.exists():
-            put(new, own)
+            write_new(new, own)
         elif new.metadata["made_of"] not in [made_of for made_of, _ in copies.values()]:
             untouched = [path for path, (made_of, now) in copies.items() if made_of == now]
-            numbers = (own.with_stem(f"{own.stem} (update {number})") for number in range(1, 1000))
-            path = (untouched or [each for each in numbers if not each.exists()])[0]
-            put(new, path, replace=bool(untouched))
-            print(f"{own.stem} has a new version: {path}" + "; yours stays as it is" * (path != own))
+            if untouched:
+                path = untouched[0]
+                write_over(new, path)
+            else:
+                path = unused(own)
+                write_new(new, path)
+            kept = "" if path == own else "; yours stays as it is"
+            print(f"{own.stem} has a new version: {path}{kept}")
     for place in {lesson.parent for lesson in lessons()}:
         for each in (LESSONS / place).iterdir():
             if each.suffix != ".ipynb" and not each.name.startswith((".", "__")):
@@ -163,31 +186,48 @@ def checksum(notebook):
     return hashlib.sha256(json.dumps(notebook.cells, sort_keys=True).encode()).hexdigest()
 
 
-def origin(path):
+def checksums(path):
     """Return the checksum of what a copy was made from, and its own; an unreadable copy counts as changed."""
     try:
         notebook = nbformat.read(path, as_version=4)
         return notebook.metadata["made_of"], checksum(notebook)
-    except Exception:
+    except Exception:  # whatever the reader has made of it
         return None, "changed"
 
 
-def put(notebook, path, replace=False):
-    """Write a file whole or not at all; an existing one stays, unless it may be replaced."""
+def unused(path):
+    """Return the first path of the form "name (update 1).ipynb" at which there is nothing."""
+    number = 1
+    while path.with_stem(f"{path.stem} (update {number})").exists():
+        number += 1
+    return path.with_stem(f"{path.stem} (update {number})")
+
+
+def write_new(notebook, path):
+    """Write a notebook whole or not at all; a file that is there stays."""
     with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as beside:
-        nbformat.write(notebook, made := Path(beside, path.name))
+        made = Path(beside, path.name)
+        nbformat.write(notebook, made)
         with contextlib.suppress(FileExistsError):
-            (os.replace if replace else os.link)(made, path)
+            os.link(made, path)
 
 
-def make(edition, folder):
-    """Make an edition beside `folder`, then replace the one that an earlier run made."""
+def write_over(notebook, path):
+    """Put a notebook in the place of another, whole or not at all."""
+    with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as beside:
+        made = Path(beside, path.name)
+        nbformat.write(notebook, made)
+        os.replace(made, path)
+
+
+def replace_edition(write, folder):
+    """Let `write` write an edition beside `folder`, then put it in the place of the one that an earlier run wrote."""
     if folder.exists() and not (folder / MARK).exists() and (not folder.is_dir() or any(folder.iterdir())):
         sys.exit(f"{folder} was not made by this command, which would replace it: remove it, or name another folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".", dir=folder.parent) as beside:
-        made = Path(beside) / folder.name
-        edition(made)
+        made = Path(beside, folder.name)
+        write(made)
         (made / MARK).write_text("The next run of the same command replaces this folder and all that is in it.\n")
         if folder.exists():
             shutil.rmtree(folder)
@@ -195,15 +235,45 @@ def make(edition, folder):
     print(f"{folder}: {len(lessons())} lessons")
 
 
+def repository_name(text):
+    """Return the text if it has the form of a repository's name, or "" if it is empty."""
+    if text and not re.fullmatch(r"[\w.-]+/[\w.-]+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form owner/name")
+    return text
+
+
+def reason(error):
+    """Return in words why the system refused; of copying many files, why it refused the first."""
+    if isinstance(error, shutil.Error):
+        _, _, why = error.args[0][0]
+        return why
+    return error.strerror or str(error)
+
+
+def main():
+    """Write the edition that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("edition", choices=["copies", "slides", "site", "student"])
+    parser.add_argument("folder", type=lambda path: Path(path).resolve())
+    parser.add_argument("--pdf", action="store_true", help="print the slides into PDFs, too")
+    parser.add_argument("--repository", type=repository_name, help="owner/name, for buttons for Binder and Colab")
+    asked = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # which removes what is half written
+    try:
+        if asked.edition == "copies":
+            write_readers_copies(asked.folder)
+        elif asked.edition == "student":
+            replace_edition(write_student_edition, asked.folder)
+        elif asked.edition == "site":
+            replace_edition(lambda folder: write_site(folder, asked.repository), asked.folder)
+        else:
+            replace_edition(write_slides, asked.folder)
+            if asked.pdf:
+                with chromium() as browser:
+                    print_slides(asked.folder, browser)
+    except OSError as error:
+        sys.exit(f"{asked.folder}: {reason(error)}. Nothing that you wrote was changed")
+
+
 if __name__ == "__main__":
-    what, folder = sys.argv[1], Path(sys.argv[2]).resolve()
-    if what == "mine":
-        try:
-            mine(folder)
-        except OSError as error:
-            sys.exit(f"{folder}: {error.strerror}. Nothing that you wrote was changed")
-    else:
-        make({"slides": slides, "student": student, "site": site}[what], folder)
-        if what == "slides" and os.environ.get("PDF"):
-            with chromium() as browser:
-                pdfs(folder, browser)
+    main()
