@@ -1,7 +1,9 @@
 """Timing that drains the queue, warms up and repeats: `Benchmark` for one reading, `measure` for a result."""
+import math
 import statistics
 import time
 from collections.abc import Mapping
+from numbers import Real
 
 from . import plots
 
@@ -138,9 +140,9 @@ def measure(fn, *, repeat=7, warmup=1, sync=None, reported=False):
             sync()
             seconds = time.perf_counter() - start
             if reported:
-                if not isinstance(returned, (int, float)):
+                if isinstance(returned, bool) or not isinstance(returned, Real) or not 0 <= returned < math.inf:
                     raise TypeError(f"measure: {label!r} returned {returned!r}, not its seconds")
-                seconds = returned
+                seconds = float(returned)
             if number >= 0:
                 times[label].append(seconds)
     measurements = {label: Measurement(values) for label, values in times.items()}

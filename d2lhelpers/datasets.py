@@ -55,9 +55,9 @@ def part_sizes(rows, count, weights=None):
     weights = [1] * count if weights is None else list(weights)
     if not 0 < count <= rows:
         raise ValueError(f"split_and_load: {rows} rows for {count} devices; each device needs at least one")
-    if len(weights) != count or not all(0 < weight < math.inf for weight in weights):
+    if len(weights) != count or not all(0 < weight < math.inf for weight in weights) or sum(weights) == math.inf:
         raise ValueError(f"split_and_load: weights {weights} for {count} devices; give each a number above zero")
-    shares = [rows * weight / sum(weights) for weight in weights]
+    shares = [rows * (weight / sum(weights)) for weight in weights]
     sizes = [max(1, math.floor(share)) for share in shares]
     while sum(sizes) < rows:
         sizes[max(range(count), key=lambda index: shares[index] - sizes[index])] += 1

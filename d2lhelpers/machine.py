@@ -13,6 +13,7 @@ from .plots import BLUE, COMMUNICATION, FONT, PYTHON, axes
 from .surroundings import obstacles, usable_cores
 
 LARGE = 1 << 26  # elements of an array that no cache holds: 256 MB
+PATIENCE = 5  # seconds to wait for the driver's own report
 
 
 def report():
@@ -40,9 +41,14 @@ def _gpus():
     """Return what nvidia-smi says of each GPU: name, memory, driver."""
     if "torch" in sys.modules and sys.modules["torch"].backends.mps.is_available():
         return "Apple's, which PyTorch calls mps"
+    if not shutil.which("nvidia-smi"):
+        return "none (there is no nvidia-smi)"
     query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
-    done = shutil.which("nvidia-smi") and subprocess.run(query, capture_output=True, text=True, timeout=30)
-    return "; ".join(done.stdout.splitlines()) or "none" if done else "none (there is no nvidia-smi)"
+    try:
+        said = subprocess.run(query, capture_output=True, text=True, timeout=PATIENCE).stdout
+    except subprocess.TimeoutExpired:
+        return f"unknown (nvidia-smi did not answer in {PATIENCE} seconds)"
+    return "; ".join(said.splitlines()) or "none"
 
 
 class Limits(NamedTuple):

@@ -21,12 +21,14 @@ def configure_engine(devices=2):
     workspaces, operators of two devices rarely draw the same one, which would make one of them wait.
 
     Prints and returns the environment variables; RuntimeError if MXNet has been imported with other settings,
-    ImportError if this machine cannot load it.
+    ImportError if this machine cannot load it, ValueError for fewer than one device.
     Lesson: 04-automatic-parallelism. Source: MXNet's list of environment variables.
 
     >>> settings = configure_engine(devices=2)  # doctest: +ELLIPSIS
     engine: 2 devices, 1 worker and 1 OpenMP thread per device, 64 workspaces...
     """
+    if devices < 1:
+        raise ValueError(f"configure_engine: devices={devices}; at least one is needed")
     if fault := mxnet_fault():
         raise ImportError(f"MXNet cannot be loaded here: {fault} (on Debian: apt-get install libgomp1 libquadmath0)")
     name_obstacles("mxnet")
@@ -73,6 +75,8 @@ def allreduce(data):
     [[11.0, 22.0], [11.0, 22.0]]
     """
     import mxnet as mx
+    if not isinstance(data, mx.nd.NDArray):
+        data = list(data)
     if isinstance(data, mx.nd.NDArray) or not {type(array) for array in data} <= {mx.np.ndarray, mx.nd.NDArray}:
         raise TypeError(f"allreduce: {[type(array).__name__ for array in data]}; give a list of dense MXNet arrays")
     if mx.autograd.is_recording():  # a sum in place is not to be differentiated

@@ -74,6 +74,14 @@ def test_reported_seconds_count(clock):
     assert str(result) == "median 3 sec (2 sec to 4 sec, 5 runs)"
     with pytest.raises(TypeError, match="'a' returned None, not its seconds"):
         measure({"a": clock.work(1)}, reported=True)
+    assert measure(lambda: np.float32(0.5), reported=True).median == 0.5
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -1, True, "1"])
+def test_what_is_no_time_is_refused(wrong):
+    """What a callable reports must be a number of seconds that can be."""
+    with pytest.raises(TypeError, match="not its seconds"):
+        measure(lambda: wrong, reported=True)
 
 
 def test_ratio_is_taken_round_by_round(clock):

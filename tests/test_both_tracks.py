@@ -93,6 +93,13 @@ def test_allreduce_refuses_and_changes_nothing(monkeypatch, track, what, cut):
     assert all((track.host(a) == 1).all() for a in data if isinstance(a, type(track.array([1]))))
 
 
+def test_allreduce_takes_a_generator(track):
+    """What yields the arrays one by one is as good as a list of them."""
+    data = [track.array([1.0, 2.0], device) for device in (0, 1)]
+    track.helpers.allreduce(array for array in data)
+    assert [track.host(array).tolist() for array in data] == [[2, 4], [2, 4]]
+
+
 @st.composite
 def splits(draw):
     """Draw rows, a number of devices that they suffice for, and weights or None."""
@@ -128,6 +135,7 @@ def test_a_part_on_its_own_device_is_a_view(track):
 @pytest.mark.parametrize(("rows", "weights", "expected"), [
     (11, None, [4, 4, 3]), (10, [1, 1, 1], [4, 3, 3]), (10, [0.56, 0.24, 0.2], [6, 2, 2]), (3, [100, 1, 1], [1, 1, 1]),
     (10, [0.2, 0.24, 0.56], [2, 2, 6]), (10, np.array([5, 3, 2]), [5, 3, 2]), (10, [1000, 1, 1], [8, 1, 1]),
+    (10, [1e308, 1, 1], [8, 1, 1]),
 ])
 def test_largest_remainder(track, rows, weights, expected):
     """Parts are sized by largest remainder, ties to the first, and none is empty."""
@@ -139,6 +147,7 @@ def test_largest_remainder(track, rows, weights, expected):
     (1, 2, None, ValueError, "1 rows for 2 devices"), (5, 0, None, ValueError, "5 rows for 0 devices"),
     (5, 2, [1], ValueError, r"weights \[1\] for 2 devices"), (5, 2, [1, 0], ValueError, r"\[1, 0\]"),
     (5, 2, [-1, 1], ValueError, r"\[-1, 1\]"), (5, 2, [1, float("nan")], ValueError, "nan"),
+    (5, 2, [1e308, 1e308], ValueError, "1e[+]308"),
     (5, "cpu", None, (TypeError, RuntimeError), "device"), (5, [None], None, (TypeError, RuntimeError), "device"),
 ])
 def test_split_refuses(track, rows, devices, weights, error, words):

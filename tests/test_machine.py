@@ -38,6 +38,16 @@ def test_the_report_has_one_shape(status, gpus, tmp_path, monkeypatch, capsys):
     assert printed["GPUs"].strip().startswith(gpus)
 
 
+def test_a_driver_that_hangs_is_not_waited_for(tmp_path, monkeypatch, capsys):
+    """Where nvidia-smi does not answer, the report says so, and goes on."""
+    (tmp_path / "nvidia-smi").write_text("#!/bin/sh\nexec /bin/sleep 60\n")
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(machine, "PATIENCE", 0.2)
+    report()
+    assert "GPUs:       unknown (nvidia-smi did not answer in 0.2 seconds)" in capsys.readouterr().out
+
+
 def test_the_report_names_what_spoils_a_proof(monkeypatch, capsys):
     """A setting that takes away what the lessons show is in the report, with what it does; a harmless one is not."""
     module = pytest.importorskip("torch")

@@ -86,6 +86,12 @@ configure_engine(devices={3 - min(2, devices)})
     assert result.stdout.splitlines() == [said] * 2
 
 
+def test_no_devices_are_refused():
+    """An engine for no device is refused, before any variable is set."""
+    result = run("from d2lhelpers import configure_engine; configure_engine(devices=0)")
+    assert "ValueError: configure_engine: devices=0; at least one is needed" in result.stderr
+
+
 def test_helpers_leave_the_interface_alone():
     """The helpers switch NumPy semantics neither on nor off, and make arrays of the interface that is on."""
     result = run("""
