@@ -35,6 +35,7 @@ SYSTEMS = {"requirements.txt": [(python, system, "x86_64") for python in ("3.10"
                                 for system in ("linux", "darwin")],
            "requirements-pytorch.txt": [(f"3.{minor}", *system) for minor in range(10, 15) for system in
                                         (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"))]}
+WORKFLOWS = {path.stem: yaml.safe_load(path.read_text()) for path in (ROOT / ".github" / "workflows").iterdir()}
 
 
 def lines(lock):
@@ -100,14 +101,35 @@ def test_other_files_agree():
     """Conda's environment and CI's jobs take Pythons that the project allows; each dependency has its reason."""
     python, pip, by_pip = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     assert (python, pip, by_pip) == ("python=3.11", "pip", {"pip": ["-r requirements.txt", "-e ."]})
-    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+    jobs = WORKFLOWS["ci"]["jobs"]
     pythons = [each["python"] for job in jobs.values() for each in job["strategy"]["matrix"]["include"]]
     assert pythons
     assert all(SpecifierSet(PROJECT["requires-python"]).contains(python) for python in pythons)
-    assert all("timeout-minutes" in job and "bash .ci/run" in job["steps"][-1]["run"] for job in jobs.values())
+    assert all("bash .ci/run" in job["steps"][-1]["run"] for job in jobs.values())
     text = (ROOT / "pyproject.toml").read_text()
     for dependency in chain(PROJECT["dependencies"], *EXTRAS.values()):
         assert re.search(rf'^\s*"{re.escape(dependency)}",\s+# .{{10}}', text, flags=re.M), dependency
+
+
+@pytest.mark.parametrize("name", sorted(WORKFLOWS))
+def test_a_workflow_can_do_no_harm(name):
+    """Jobs end in time and keep no credentials, actions are pinned by hash, and only what deploys may write."""
+    workflow = WORKFLOWS[name]
+    assert workflow["permissions"] in ({}, {"contents": "read"})
+    assert workflow["concurrency"]["group"]
+    for job in workflow["jobs"].values():
+        used = [step["uses"].split("@")[0] for step in job["steps"] if "uses" in step]
+        writes = {right for right, level in job.get("permissions", {}).items() if level != "read"}
+        deploys = "actions/deploy-pages" in used
+        assert job["timeout-minutes"] <= 90
+        assert writes == ({"pages", "id-token"} if deploys else set())
+        assert not deploys or len(job["steps"]) == 1, "what may write runs nothing else"
+        for step in job["steps"]:
+            if step.get("uses", "").startswith("actions/checkout@"):
+                assert step["with"]["persist-credentials"] is False
+    text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text()
+    for line in re.findall(r".*\buses:.*", text):
+        assert re.search(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line
 
 
 def test_code_is_clean():
