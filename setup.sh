@@ -1,17 +1,33 @@
 #!/bin/sh
 # Makes .venv: a Python with every pin of the lock that fits this machine, and this project, editable.
 # `make` runs it before each target that needs it; where .venv is up to date it does nothing.
+# Every Python here runs with -I, so that no file in this folder and no PYTHON... variable stands in for a module.
 set -eu
 cd "$(dirname "$0")"
 stop() { echo "setup: $*" >&2; exit 1; }
+identity() { "$1" -I -c 'import sys; print(sys.version, sys.base_prefix)' 2>/dev/null || echo "no Python: $1"; }
 
 # .ready is written last, so a .venv without it is incomplete. It names the folder, because a .venv cannot be moved, and
 # holds the checksums of what .venv was made from.
-here=$(pwd -P) ready="$(pwd -P)
+here=$(pwd -P)
+ready="$here
 $(cksum requirements.txt requirements-pytorch.txt pyproject.toml)"
-if [ -z "${PYTHON:-}" ] && [ "$(cat .venv/.ready 2>/dev/null)" = "$ready" ] && [ -x .venv/bin/python ]; then exit 0; fi
-if kill -0 "$(cat .venv/.making 2>/dev/null || echo none)" 2>/dev/null; then stop "another make is setting up .venv"; fi
+up_to_date() {
+    [ -x .venv/bin/python ] || return 1
+    [ "$(cat .venv/.ready 2>/dev/null)" = "$ready" ] || return 1
+    [ -z "${PYTHON:-}" ] || [ "$(identity "$PYTHON")" = "$(identity .venv/bin/python)" ]
+}
+if up_to_date; then exit 0; fi
+
 case $(uname -s) in MINGW* | MSYS* | CYGWIN*) stop "on Windows set up inside WSL 2 (wsl --install)" ;; esac
+
+# .made-by-make comes first into .venv and stays: without it (or .ready, the only mark of earlier versions) .venv is
+# somebody else's. In an empty folder there is nothing to lose.
+ours() {
+    [ ! -L .venv ] || return 1
+    [ ! -e .venv ] || [ -e .venv/.made-by-make ] || [ -e .venv/.ready ] || [ -z "$(ls -A .venv)" ]
+}
+ours || stop ".venv was not made by this command, which would replace it: rename or remove it, then try again"
 
 # Prints the lock that a Python can install, or says why it can install none.
 probe='
@@ -37,24 +53,53 @@ for name in ["libgomp.so.1", "libquadmath.so.0"] * (sys.platform == "linux"):
 print("requirements.txt")'
 
 # Takes the Python that PYTHON names and no other; else one for both tracks, which uv may fetch; else any newer one.
-lock='' why=''
-[ -n "${PYTHON:-}" ] && set -- "$PYTHON" || set -- python3.11 python3.10 uv python3 python3.14 python3.13 python3.12
+lock=''
+why=''
+if [ -n "${PYTHON:-}" ]; then
+    set -- "$PYTHON"
+else
+    set -- python3.11 python3.10 uv python3 python3.14 python3.13 python3.12
+fi
 for python; do
-    if [ "$python" = uv ]; then python=$(uv python install -q 3.11 2>&1 && uv python find -q 3.11) || continue; fi
-    if [ -z "${PYTHON:-}" ] && ! command -v "$python" >/dev/null; then continue; fi
-    if lock=$("$python" -c "$probe" 2>&1); then break; fi
-    why="$why; $python: $(echo "$lock" | head -n 1)" lock=''
+    if [ -z "${PYTHON:-}" ]; then
+        command -v "$python" >/dev/null || continue
+    fi
+    if [ "$python" = uv ]; then
+        uv python install -q 3.11 >/dev/null 2>&1 || continue
+        python=$(uv python find -q 3.11) || continue
+    fi
+    if lock=$("$python" -I -c "$probe" 2>&1); then break; fi
+    why="$why; $python: $(echo "$lock" | head -n 1)"
+    lock=''
 done
 [ -n "$lock" ] || stop "no suitable Python$why; install Python 3.11, or uv, which brings it"
 
-base() { "$1" -c 'import sys; print(sys.version, sys.base_prefix)' 2>/dev/null; }
-[ "$(head -n 1 .venv/.ready 2>/dev/null; base .venv/bin/python)" = "$(echo "$here"; base "$python")" ] || rm -rf .venv
+# One set-up at a time. The lock belongs to the open file, which this shell and all that it starts share: the kernel
+# frees it when the last of them has ended, however that came. A file system without locks lets everybody pass.
+take_the_lock='
+import fcntl, sys
+try:
+    fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except BlockingIOError:
+    sys.exit(1)
+except OSError:
+    pass'
+mkdir -p .venv
+exec 9>>.venv/.made-by-make
+"$python" -I -c "$take_the_lock" || stop "another make is setting up .venv: try again when it is done"
+if up_to_date; then exit 0; fi
+
 case $lock in
     requirements.txt) echo "Setting up .venv for both tracks (a few minutes; 2 GB, more with PyTorch for GPUs) ..." ;;
     *) echo "Setting up .venv for the PyTorch track; MXNet's needs Python 3.10 or 3.11 on x86_64$why ..." ;;
 esac
-mkdir -p .venv && echo $$ >.venv/.making && rm -f .venv/.ready
-"$python" -m venv .venv
-.venv/bin/python -m pip install --disable-pip-version-check --quiet -r "$lock"
-.venv/bin/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation --editable .
-rm .venv/.making && printf '%s\n' "$ready" >.venv/.ready
+# An incomplete or moved .venv, and that of another Python, is made anew. The mark stays: it holds the lock.
+made_here=$(head -n 1 .venv/.ready 2>/dev/null) || made_here=''
+rm -f .venv/.ready
+if [ "$made_here" != "$here" ] || [ "$(identity .venv/bin/python)" != "$(identity "$python")" ]; then
+    find .venv -mindepth 1 -maxdepth 1 ! -name .made-by-make -exec rm -rf {} +
+fi
+"$python" -I -m venv .venv
+.venv/bin/python -I -m pip install --disable-pip-version-check --quiet -r "$lock"
+.venv/bin/python -I -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation --editable .
+printf '%s\n' "$ready" >.venv/.ready

@@ -1,6 +1,8 @@
 import contextlib
+import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -35,24 +37,34 @@ def answers(address):
         return tried.connect_ex((urlsplit(address).hostname, urlsplit(address).port)) == 0
 
 
+def project(folder):
+    """Make a copy of the project to run `make lab` in, whose .venv is the Python that runs the tests."""
+    if not Path(sys.prefix, "bin", "python").exists():
+        pytest.skip("this Python cannot stand in for .venv/bin/python")
+    folder.mkdir()
+    shutil.copy(ROOT / "Makefile", folder)
+    for part in ("editions", "notebooks"):  # no link: JupyterLab does not find the slides' style behind one
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "setup.sh").write_text("# nothing to set up\n")
+    (folder / ".venv").symlink_to(sys.prefix)
+    return folder
+
+
 @contextlib.contextmanager
-def make_lab(folder, *arguments):
-    """Run `make lab` for a user whose Jupyter settings are in `folder`; yield its port, its token and its process."""
-    if not (ROOT / ".venv").exists():
-        pytest.skip("there is no .venv, so `make lab` is not how the lessons are opened here")
+def make_lab(project, settings, *arguments, **variables):
+    """Run `make lab` for a user with these Jupyter settings; yield the address it prints, its token and its process."""
     for name, text in {"docmanager-extension/plugin": '{"autosave": false}',
                        "notebook-extension/tracker": '{"windowingMode": "none"}'}.items():
-        path = folder / "lab" / "user-settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        path = settings / "lab" / "user-settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True)
         path.write_text(text)
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith(("MAKE", "D2LHELPERS_", "OMP_", "MXNET_", "PYTEST_", "JUPYTER"))}
-    environment["JUPYTER_CONFIG_DIR"] = str(folder)
+    environment["JUPYTER_CONFIG_DIR"] = str(settings)
     environment["LAB_ARGS"] = "--no-browser --ServerApp.port=0 --LabApp.expose_app_in_browser=True"
-    log, deadline = folder / "log", time.monotonic() + 90
-    command = ["make", "lab", "LESSONS=stored", *arguments]
-    with log.open("w") as file, subprocess.Popen(command, cwd=ROOT, env=environment, stdout=file, stderr=file,
-                                                 start_new_session=True) as make:
+    log, deadline = settings / "log", time.monotonic() + 90
+    with log.open("w") as file, subprocess.Popen(["make", "lab", *arguments], cwd=project, env=environment | variables,
+                                                 stdout=file, stderr=file, start_new_session=True) as make:
         try:
             def wait_until(done):
                 while not done():
@@ -61,38 +73,132 @@ def make_lab(folder, *arguments):
                     time.sleep(0.2)
 
             wait_until(lambda: "Use Control-C" in log.read_text())
-            address, token = (re.search(what, log.read_text())[1] for what in (r"(http://[\d.]+:\d+/)", r"token=(\w+)"))
+            printed = re.search(r"(http://\S+)\?token=(\w+)", log.read_text())
+            assert printed, log.read_text()
+            address, token = printed.groups()
             wait_until(lambda: answers(address))  # Jupyter prints its address before it listens there
             yield address, token, psutil.Process(make.pid)
         finally:
-            started = psutil.Process(make.pid).children(recursive=True)
-            os.killpg(make.pid, signal.SIGTERM)
-            for process in psutil.wait_procs(started, timeout=30)[1]:
-                process.kill()
+            if make.poll() is None:
+                started = psutil.Process(make.pid).children(recursive=True)
+                os.killpg(make.pid, signal.SIGTERM)
+                for process in psutil.wait_procs(started, timeout=30)[1]:
+                    process.kill()
 
 
-@pytest.mark.parametrize("ip", ["127.0.0.1", pytest.param("127.0.0.2", marks=pytest.mark.skipif(
-    sys.platform != "linux", reason="127.0.0.2 stands for another address of this machine, but not here"))])
-def test_the_server_is_for_its_reader_alone(tmp_path, ip):
-    """The server listens on 127.0.0.1, or where IP says, and then needs a token even if the user's settings do not."""
+def ask(address, token=None, **options):
+    """Return the status and the text that a server answers, asked with a token or without, and through no proxy."""
+    headers = {"Authorization": f"token {token}"} if token else {}
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(urllib.request.Request(address, headers=headers, **options), timeout=30) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.request.HTTPError as error:
+        return error.code, ""
+
+
+# Settings that open a server in every way that Jupyter knows, and files that stand in for modules.
+OPEN = """
+from jupyter_server.auth import IdentityProvider, User
+class Anyone(IdentityProvider):
+    token = ""
+    auth_enabled = False
+    def get_user(self, handler):
+        return User("anyone")
+c.ServerApp.ip = c.LabApp.ip = "0.0.0.0"
+c.ServerApp.identity_provider_class = Anyone
+c.ServerApp.token = c.IdentityProvider.token = c.PasswordIdentityProvider.token = ""
+c.ServerApp.password = c.PasswordIdentityProvider.hashed_password = ""
+c.ServerApp.allow_remote_access = c.ServerApp.disable_check_xsrf = True
+c.ServerApp.root_dir = "/"
+c.ServerApp.default_url = c.LabApp.default_url = "/tree"
+"""
+NO_TOKEN = "import secrets, binascii\nsecrets.token_hex = lambda size: ''\nbinascii.hexlify = lambda data: b''\n"
+
+
+@pytest.mark.parametrize(("ip", "surroundings"), [
+    ("127.0.0.1", ["settings"]), ("127.0.0.1", ["files"]), ("127.0.0.1", ["variables"]),
+    pytest.param("127.0.0.2", ["settings", "files", "variables"], marks=pytest.mark.skipif(
+        sys.platform != "linux", reason="127.0.0.2 stands for another address of this machine, but not here")),
+], ids=str)
+def test_the_server_is_for_its_reader_alone(tmp_path, ip, surroundings):
+    """The lab listens on 127.0.0.1 or where IP says, and asks for a token no other user sees, whatever is around it."""
+    folder, settings, variables = project(tmp_path / "project"), tmp_path / "settings", {}
+    settings.mkdir()
+    if "settings" in surroundings:
+        for name in ("jupyter", "jupyter_server", "jupyter_lab", "jupyter_notebook"):
+            (settings / f"{name}_config.py").write_text(OPEN)
+        (settings / "jupyter_server_config.json").write_text('{"IdentityProvider": {"token": ""}}')
+        variables["JUPYTER_CONFIG_PATH"] = str(settings)
+    if "files" in surroundings:
+        for place in (folder, folder / "editions", folder / "editions" / "lab"):
+            (place / "secrets.py").write_text("token_hex = lambda size: ''")
+            for name in ("jupyterlab", "signal", "nbformat"):
+                (place / f"{name}.py").write_text("raise SystemExit('the wrong file')")
+    if "variables" in surroundings:
+        (tmp_path / "sitecustomize.py").write_text(NO_TOKEN)
+        (tmp_path / "usercustomize.py").write_text(NO_TOKEN)
+        variables |= {"PYTHONPATH": str(tmp_path), "JUPYTER_TOKEN": "known", "http_proxy": "http://127.0.0.1:9",
+                      "JUPYTER_SERVER_ALLOW_UNAUTHENTICATED_ACCESS": "true"}
     arguments = [] if ip == "127.0.0.1" else [f"IP={ip}"]
-    (tmp_path / "jupyter_server_config.py").write_text("c.IdentityProvider.token = ''" if arguments else "")
-    with make_lab(tmp_path, *arguments) as (address, token, make):
-        with pytest.raises(urllib.request.HTTPError, match="403"):
-            urllib.request.urlopen(f"{address}api/contents", timeout=30)
-        assert urllib.request.urlopen(f"{address}api/contents?token={token}", timeout=30).status == 200
+    with make_lab(folder, settings, *arguments, **variables) as (address, token, make):
+        contents, kernels = (f"http://{urlsplit(address).netloc}/api/{name}" for name in ("contents", "kernels"))
+        for wrong in (None, "known", "0" * len(token)):
+            assert ask(contents, wrong)[0] == 403
+            assert ask(kernels, wrong, data=b"{}")[0] == 403
+        status, answer = ask(contents, token)
+        assert status == 200
+        assert "notebooks" in [each["name"] for each in json.loads(answer)["content"]]
         listening = set()
         for process in make.children(recursive=True):
             with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
                 listening |= {each.laddr.ip for each in process.net_connections() if each.status == psutil.CONN_LISTEN}
         assert listening == {ip}
+        assert not [each.info["cmdline"] for each in psutil.process_iter(["cmdline"]) if token in str(each.info)]
+
+
+@pytest.mark.parametrize("arguments", [[], ["LESSONS=stored"]], ids=str)
+def test_the_address_leads_to_the_first_lesson(tmp_path, arguments):
+    """The printed address opens the reader's copy of the first lesson, or with LESSONS=stored the lesson itself."""
+    (tmp_path / "settings").mkdir()
+    folder = project(tmp_path / "project")
+    with make_lab(folder, tmp_path / "settings", *arguments) as (address, token, _):
+        first = urlsplit(address).path.removeprefix("/lab/tree/")
+        assert first == f"{'notebooks' if arguments else 'my-lessons'}/{LESSONS[0].removeprefix('notebooks/')}"
+        assert (folder / first).exists()
+        assert ask(address, token)[0] == 200
+
+
+def test_a_kernel_sees_the_readers_variables(tmp_path):
+    """A kernel that the lab starts has the reader's variables, those of Python among them, and not the token."""
+    (tmp_path / "settings").mkdir()
+    variables = {"D2LHELPERS_DATASET": "digits", "PYTHONPATH": str(tmp_path), "JUPYTER_PREFER_ENV_PATH": "1"}
+    with make_lab(project(tmp_path / "project"), tmp_path / "settings", "LESSONS=stored", **variables) as started:
+        address, token, make = started
+        assert ask(f"http://{urlsplit(address).netloc}/api/kernels", token, data=b"{}")[0] == 201
+        kernel, = [each for each in make.children(recursive=True) if "ipykernel_launcher" in each.cmdline()]
+        environment = kernel.environ()
+        assert variables.items() <= environment.items()
+        assert token not in str(environment)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=str)
+def test_the_lab_ends_with_its_kernels(tmp_path, number):
+    """Ctrl-C ends the server and all kernels; so does SIGTERM."""
+    (tmp_path / "settings").mkdir()
+    with make_lab(project(tmp_path / "project"), tmp_path / "settings", "LESSONS=stored") as (address, token, make):
+        assert ask(f"http://{urlsplit(address).netloc}/api/kernels", token, data=b"{}")[0] == 201
+        started = make.children(recursive=True)
+        os.killpg(make.pid, number)
+        assert psutil.wait_procs([make, *started], timeout=30)[1] == []
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     """Start `make lab`, and return the address of a page in it, for a path."""
-    with make_lab(tmp_path_factory.mktemp("settings")) as (address, token, _):
-        yield lambda path: f"{address}{path}?token={token}"
+    folder = project(tmp_path_factory.mktemp("lab") / "project")
+    with make_lab(folder, tmp_path_factory.mktemp("settings"), "LESSONS=stored") as (address, token, _):
+        yield lambda path: f"http://{urlsplit(address).netloc}/{path}?token={token}"
 
 
 @pytest.fixture

@@ -1,10 +1,13 @@
 """The set-up: what its files say agrees, and every machine gets the tracks that it can run, or is told what to do."""
+import contextlib
 import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from importlib import metadata
 from importlib.util import find_spec
 from itertools import chain
@@ -32,6 +35,7 @@ SYSTEMS = {"requirements.txt": [(python, system, "x86_64") for python in ("3.10"
                                 for system in ("linux", "darwin")],
            "requirements-pytorch.txt": [(f"3.{minor}", *system) for minor in range(10, 15) for system in
                                         (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"))]}
+WORKFLOWS = {path.stem: yaml.safe_load(path.read_text()) for path in (ROOT / ".github" / "workflows").iterdir()}
 
 
 def lines(lock):
@@ -97,14 +101,35 @@ def test_other_files_agree():
     """Conda's environment and CI's jobs take Pythons that the project allows; each dependency has its reason."""
     python, pip, by_pip = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     assert (python, pip, by_pip) == ("python=3.11", "pip", {"pip": ["-r requirements.txt", "-e ."]})
-    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+    jobs = WORKFLOWS["ci"]["jobs"]
     pythons = [each["python"] for job in jobs.values() for each in job["strategy"]["matrix"]["include"]]
     assert pythons
     assert all(SpecifierSet(PROJECT["requires-python"]).contains(python) for python in pythons)
-    assert all("timeout-minutes" in job and "bash .ci/run" in job["steps"][-1]["run"] for job in jobs.values())
+    assert all("bash .ci/run" in job["steps"][-1]["run"] for job in jobs.values())
     text = (ROOT / "pyproject.toml").read_text()
     for dependency in chain(PROJECT["dependencies"], *EXTRAS.values()):
         assert re.search(rf'^\s*"{re.escape(dependency)}",\s+# .{{10}}', text, flags=re.M), dependency
+
+
+@pytest.mark.parametrize("name", sorted(WORKFLOWS))
+def test_a_workflow_can_do_no_harm(name):
+    """Jobs end in time and keep no credentials, actions are pinned by hash, and only what deploys may write."""
+    workflow = WORKFLOWS[name]
+    assert workflow["permissions"] in ({}, {"contents": "read"})
+    assert workflow["concurrency"]["group"]
+    for job in workflow["jobs"].values():
+        used = [step["uses"].split("@")[0] for step in job["steps"] if "uses" in step]
+        writes = {right for right, level in job.get("permissions", {}).items() if level != "read"}
+        deploys = "actions/deploy-pages" in used
+        assert job["timeout-minutes"] <= 90
+        assert writes == ({"pages", "id-token"} if deploys else set())
+        assert not deploys or len(job["steps"]) == 1, "what may write runs nothing else"
+        for step in job["steps"]:
+            if step.get("uses", "").startswith("actions/checkout@"):
+                assert step["with"]["persist-credentials"] is False
+    text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text()
+    for line in re.findall(r".*\buses:.*", text):
+        assert re.search(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line
 
 
 def test_code_is_clean():
@@ -188,23 +213,28 @@ def house(tmp_path):
 
         def python(self, name, change="", version="3.11", machine="x86_64", system="linux"):
             """A Python that seems another one, and that only notes what it would install."""
-            changed = tmp_path / f"change-{name}"
-            changed.mkdir()
-            (changed / "sitecustomize.py").write_text(
+            changed = tmp_path / f"change-{name}.py"
+            changed.write_text(
                 "import ctypes, ensurepip, platform, sys, venv\n"  # before they would see another system
                 f"sys.version_info = (*map(int, {version!r}.split('.')), 1, 'final', 0); sys.version = {version!r}\n"
                 f"sys.platform = {system!r}; platform.machine = lambda: {machine!r}\n"
                 f"platform.libc_ver = lambda *_: ('glibc', '2.36'); ctypes.CDLL = lambda name: None\n{change}\n")
+            seem = f"import sys; exec(open({str(changed)!r}).read()); exec(sys.argv[1])"
             return self.stub(name, f'''
+                isolated=
+                if [ "$1" = -I ]; then isolated=-I; shift; fi
                 case "$1 $2" in
                     "-m venv") mkdir -p .venv/bin && cp "$0" .venv/bin/python ;;
-                    "-m pip") echo "$@" >>{self.log} && [ ! -e broken ] ;;
-                    *) PYTHONPATH={changed} exec {shlex.quote(sys.executable)} "$@" ;;
+                    "-m pip")
+                        echo "$@" >>{self.log}
+                        [ ! -e broken ] || exit 1
+                        [ ! -e slow ] || exec sleep 60 ;;
+                    *) exec {shlex.quote(sys.executable)} $isolated -c {shlex.quote(seem)} "$2" ;;
                 esac''')
 
         def run(self, *command, **variables):
             return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=60,
-                                  env={"PATH": str(tmp_path / "bin"), "LC_ALL": "C.UTF-8", **variables})
+                                  env=self.environment | variables)
 
         def setup(self, **variables):
             return self.run("/bin/sh", str(self.folder / "setup.sh"), **variables)
@@ -215,11 +245,13 @@ def house(tmp_path):
             return [line.split()[-1] for line in logged]
 
     house = House()
+    house.environment = {"PATH": str(tmp_path / "bin"), "LC_ALL": "C.UTF-8"}
     house.folder.mkdir()
     (tmp_path / "bin").mkdir()
     for name in ["setup.sh", *LOCKS, "pyproject.toml"]:
         shutil.copy(ROOT / name, house.folder)
-    for tool in ["bash", "cat", "cksum", "cp", "dirname", "env", "head", "mkdir", "rm", "sh", "sleep"]:
+    for tool in ["bash", "cat", "cksum", "cp", "dirname", "env", "find", "head", "ls", "mkdir", "rm", "sh",
+                 "sleep"]:
         (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
     house.stub("uname", "echo Linux")
     return house
@@ -285,16 +317,26 @@ def test_setup_takes_the_python_it_is_told(house):
     assert house.installed()[4:] == []
 
 
+def test_setup_with_the_same_python_does_nothing(house):
+    """PYTHON that names the Python of .venv, by another name too, installs nothing again."""
+    house.python("python3.11")
+    assert house.setup().returncode == 0
+    for name in ("python3.11", str(house.folder.parent / "bin" / "python3.11"), ".venv/bin/python"):
+        assert (house.setup(PYTHON=name).stdout, len(house.installed())) == ("", 2)
+
+
 def test_setup_starts_over_or_goes_on(house):
     """A failed or moved .venv is made anew; a changed lock is installed into the .venv that is there."""
     house.python("python3")
+    added = house.folder / ".venv" / "added"
     (house.folder / "broken").touch()
     assert house.setup().returncode != 0
     (house.folder / "broken").unlink()
-    added = house.folder / ".venv" / "added"
+    added.touch()
+    assert house.setup().returncode == 0
+    assert not added.exists()
     changes = ((lambda: (house.folder / "pyproject.toml").write_text(""), True),
                (lambda: setattr(house, "folder", house.folder.rename(house.folder.parent / "moved")), False))
-    assert house.setup().returncode == 0
     for change, stays in changes:
         added.touch()
         change()
@@ -303,15 +345,119 @@ def test_setup_starts_over_or_goes_on(house):
         assert added.exists() is stays
 
 
-def test_two_setups_do_not_meet(house):
-    """While one set-up installs, a second one ends and says so, and leaves the first one's work alone."""
-    house.python("python3")
-    other = subprocess.Popen(["sleep", "60"])
-    (house.folder / ".venv").mkdir()
-    (house.folder / ".venv" / ".making").write_text(str(other.pid))
-    told = house.setup()
-    other.kill()
-    other.wait()
-    assert "another make is setting up" in told.stderr
-    assert house.installed() == []
+def test_setup_cut_short_is_not_ready(house):
+    """A set-up that ends while it empties the .venv of another Python leaves none that seems to be ready."""
+    house.python("python3.11")
+    house.python("python3.12", version="3.12")
     assert house.setup().returncode == 0
+    find = house.folder.parent / "bin" / "find"
+    find.unlink()
+    house.stub("find", "exit 1")
+    assert house.setup(PYTHON="python3.12").returncode != 0
+    find.unlink()
+    find.symlink_to(shutil.which("find"))
+    assert house.setup().returncode == 0
+    assert house.installed() == ["requirements.txt", "."] * 2
+
+
+@pytest.mark.parametrize("kind", ["folder", "link", "link to ours", "file"])
+def test_setup_leaves_what_it_did_not_make(house, kind):
+    """A .venv that set-up did not make stays as it is, and one line says what to do; without it, set-up works."""
+    house.python("python3")
+    venv, elsewhere = house.folder / ".venv", house.folder.parent / "elsewhere"
+    if kind == "file":
+        venv.write_text("mine")
+    else:
+        made = venv if kind == "folder" else elsewhere
+        made.mkdir()
+        (made / "mine").touch()
+    if kind == "link to ours":
+        (elsewhere / ".made-by-make").touch()
+    if kind.startswith("link"):
+        venv.symlink_to(elsewhere)
+    before = sorted(house.folder.parent.rglob("*"))
+    for variables in ({}, {"PYTHON": "python3"}):
+        told = house.setup(**variables)
+        assert told.returncode != 0
+        assert told.stderr.startswith("setup: .venv was not made by this command")
+        assert len(told.stderr.splitlines()) == 1
+    assert sorted(house.folder.parent.rglob("*")) == before
+    venv.rename(house.folder / "my venv")
+    assert house.setup().returncode == 0
+
+
+@pytest.mark.parametrize("mark", ["", ".ready"])
+def test_setup_takes_an_empty_folder_or_an_earlier_versions(house, mark):
+    """Set-up takes an empty .venv, as one killed at its start leaves it, and one with .ready as its only mark."""
+    house.python("python3")
+    (house.folder / ".venv").mkdir()
+    if mark:
+        (house.folder / ".venv" / mark).write_text("elsewhere")
+    assert house.setup().returncode == 0
+    assert house.installed() == ["requirements.txt", "."]
+
+
+@pytest.fixture
+def slow_setup(house):
+    """Start a set-up that waits in its first installation, as a process of its own session."""
+    house.python("python3")
+    (house.folder / "slow").touch()
+    process = subprocess.Popen(["/bin/sh", "setup.sh"], cwd=house.folder, env=house.environment, start_new_session=True)
+    while not house.installed():
+        assert process.poll() is None
+        time.sleep(0.05)
+    (house.folder / "slow").unlink()
+    yield process
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+@pytest.mark.parametrize("shell", ["runs", "was killed"])
+def test_two_setups_do_not_meet(house, slow_setup, shell):
+    """While one set-up installs, if only a process that it started, a second one says so and leaves its work alone."""
+    if shell == "was killed":
+        slow_setup.kill()
+        slow_setup.wait()
+    before = {path: path.stat().st_mtime_ns for path in house.folder.rglob("*")}
+    told = house.setup()
+    assert told.returncode != 0
+    assert "another make is setting up" in told.stderr
+    assert len(told.stderr.splitlines()) == 1
+    assert {path: path.stat().st_mtime_ns for path in house.folder.rglob("*")} == before
+
+
+def test_many_setups_at_once_install_once(house):
+    """Of set-ups that start together one installs; each of the others says so or finds the work done."""
+    house.python("python3")
+    command = ["/bin/sh", "setup.sh"]
+    every = [subprocess.Popen(command, cwd=house.folder, env=house.environment, stderr=subprocess.PIPE, text=True)
+             for _ in range(8)]
+    ended = [(process.communicate()[1], process.returncode) for process in every]
+    assert ("", 0) in ended
+    assert all(told == "" or "another make is setting up" in told for told, _ in ended), ended
+    assert house.installed() == ["requirements.txt", "."]
+    assert house.setup().returncode == 0
+
+
+def test_setup_survives_its_death(house, slow_setup):
+    """After a set-up was killed with all that it had started, the next one makes .venv anew."""
+    (house.folder / ".venv" / "half").touch()
+    os.killpg(slow_setup.pid, signal.SIGKILL)
+    slow_setup.wait()
+    for file in (house.folder / ".venv").iterdir():
+        if file.is_file() and file.read_text().strip() == str(slow_setup.pid):
+            file.write_text(str(os.getpid()))  # in containers another process soon has the same number
+    assert (house.setup().returncode, house.setup().stdout) == (0, "")
+    assert house.installed() == ["requirements.txt", "requirements.txt", "."]
+    assert not (house.folder / ".venv" / "half").exists()
+
+
+def test_setup_runs_none_of_the_folders_files(house):
+    """A file in the project's folder, or on PYTHONPATH, that has the name of a module changes nothing."""
+    house.python("python3")
+    for name in ("sitecustomize", "signal", "platform", "ctypes", "fcntl"):
+        (house.folder / f"{name}.py").write_text("raise SystemExit('the wrong file')")
+    done = house.setup(PYTHONPATH=str(house.folder))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert house.setup(PYTHON="python3", PYTHONPATH=str(house.folder)).stdout == ""
