@@ -7,10 +7,10 @@ endif
 
 LESSONS ?= $(sort $(wildcard notebooks/*.ipynb notebooks/*/*.ipynb))
 
-.PHONY: help setup lab test soak benchmark execute slides site student lock clean
+.PHONY: help setup lab test test-all soak benchmark execute slides site student lock clean
 
 help: ## lists these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
 setup: ## makes .venv, which the others do too (PYTHON=... names the Python to make it with)
 	@sh ./setup.sh
@@ -21,8 +21,11 @@ lab: setup ## opens your own copy of the lessons in JupyterLab (LESSONS=stored: 
 	$(if $(filter my-lessons,$(OPENED)),.venv/bin/python -I editions/write.py copies my-lessons)
 	.venv/bin/python -I editions/lab/launch.py $(OPENED) "$(or $(IP),127.0.0.1)" $(LAB_ARGS)
 
-test: setup ## runs the tests and all lessons (ARGS="-m ''" all that is slow, too: see the README)
+test: setup ## runs the tests and all lessons, in about five minutes
 	.venv/bin/python -m pytest $(ARGS)
+
+test-all: setup ## runs all that is slow, too: solutions, nulls, browsers, other surroundings (some 45 minutes)
+	.venv/bin/python -m pytest -m '' $(ARGS)
 
 soak: setup ## runs the lessons again and again, some runs beside busy cores (RUNS=20)
 	.venv/bin/python tests/soak.py $(or $(RUNS),20)

@@ -64,7 +64,8 @@ LEFT_OUT += [f"the track of {name}: {fault[name]}" for name in missing]
 if usable_cores() == 1:
     LEFT_OUT.append("claims about work in parallel: there is one core")
 if "mxnet" not in missing:
-    configure_engine(devices=2)
+    with contextlib.redirect_stdout(None):  # the last line of all is the number of tests
+        configure_engine(devices=2)
 OF_TRACK = {
     "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/timeline.py", "notebooks/[0-9]*.ipynb", "notebooks/deeper/*",
               "notebooks/scripts/kvstore_worker.py", "tests/test_mxnet.py",
@@ -107,6 +108,11 @@ class Schedule(LoadScopeScheduling):
     def _split_scope(self, nodeid):
         each = nodeid.startswith(("tests/test_nulls.py", "tests/test_surroundings.py"))
         return nodeid if each else super()._split_scope(nodeid)
+
+
+def pytest_xdist_auto_num_workers():
+    """Let three notebooks run at a time, however many cores there are: much of a lesson is waiting, or measures."""
+    return 3
 
 
 def pytest_xdist_make_scheduler(config, log):

@@ -1,5 +1,6 @@
 """What a reader's machine and settings do to a lesson: what there is, what takes a proof away, where pictures go."""
 import os
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -99,5 +100,7 @@ def compiler_fault():
     try:
         torch.compile(lambda x: x + 1)(torch.ones(1))
     except Exception as error:  # what is wrong with a compiler comes as an error of any type
-        return str(error).strip().split("\n")[0] or repr(error)
+        said = str(error).strip() or repr(error)
+        compilers_own = re.search(r"\berror: (.+)", said)
+        return compilers_own[1] if compilers_own else said.splitlines()[0]
     return ""
