@@ -55,14 +55,15 @@ settings.load_profile("ours")
 
 # What this machine cannot show is left out, and the last lines of the output say so. In CI a framework may be missing
 # only where it cannot be installed.
-LEFT_OUT = []
+LEFT_OUT = {}  # what, and why
 x86 = platform.machine() in ("x86_64", "AMD64")
 could_be = {"mxnet": x86 and sys.version_info < (3, 12), "torch": not (x86 and sys.platform == "darwin")}
 fault = {"mxnet": mxnet_fault(), "torch": "" if find_spec("torch") else "it is not installed"}
 missing = [name for name in could_be if fault[name] and not (os.environ.get("CI") and could_be[name])]
-LEFT_OUT += [f"the track of {name}: {fault[name]}" for name in missing]
+for name in missing:
+    LEFT_OUT[f"the track of {name}"] = fault[name]
 if usable_cores() == 1:
-    LEFT_OUT.append("claims about work in parallel: there is one core")
+    LEFT_OUT["claims about work in parallel"] = "there is one core"
 if "mxnet" not in missing:
     with contextlib.redirect_stdout(None):  # the last line of all is the number of tests
         configure_engine(devices=2)
@@ -147,9 +148,7 @@ def pytest_runtest_setup(item):
     """Run the cells that need a compiler where there is none, but do not compare what they print."""
     if hasattr(item, "cell") and "needs:compiler" in item.cell.metadata.get("tags", []) and compiler_fault():
         item.options["check"] = False
-        sentence = f"what a compiler made: {compiler_fault()}"
-        if sentence not in LEFT_OUT:
-            LEFT_OUT.append(sentence)
+        LEFT_OUT["what a compiler made"] = compiler_fault()
 
 
 def pytest_sessionfinish(session):
@@ -160,14 +159,13 @@ def pytest_sessionfinish(session):
 
 def pytest_testnodedown(node):
     """Take what a worker has left out."""
-    sentences = getattr(node, "workeroutput", {}).get("left out", [])
-    LEFT_OUT.extend(sentence for sentence in sentences if sentence not in LEFT_OUT)
+    LEFT_OUT.update(getattr(node, "workeroutput", {}).get("left out", {}))
 
 
 def pytest_terminal_summary(terminalreporter):
     """Say what was left out, in a line each."""
-    for each in LEFT_OUT:
-        terminalreporter.write_line(f"left out: {each}")
+    for what, why in LEFT_OUT.items():
+        terminalreporter.write_line(f"left out: {what}: {why}")
 
 
 @pytest.fixture(scope="module")
