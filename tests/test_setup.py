@@ -259,7 +259,7 @@ def house(tmp_path):
 
 @pytest.mark.parametrize("missing", ["", "libgomp1"])
 def test_ci_is_make_test(house, missing):
-    """.ci/run installs the Debian packages that are missing, no others; the rest is `make test-all`, and its exit status."""
+    """.ci/run installs the Debian packages that are missing; the rest, and the exit status, is that of `make test-all`."""
     (house.folder / ".ci").mkdir()
     script = shutil.copy(ROOT / ".ci" / "run", house.folder / ".ci")
     house.python("python3")
