@@ -1,13 +1,17 @@
+import functools
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from importlib.util import find_spec
+from pathlib import Path
 
 import psutil
 import pytest
 
+import d2lhelpers
 from d2lhelpers.process import in_fresh_process, in_group, launch
 
 FOR_EVER = "import time; print('still here', flush=True); time.sleep(600)"
@@ -92,11 +96,19 @@ def test_an_interrupt_ends_everything(marker, program, number, how):
     assert psutil.wait_procs(started, timeout=20)[1] == []
 
 
+def in_session(*command):
+    """Return a command that starts another one in a session of its own, and does not wait for it."""
+    return ["sh", "-ec", 'command -v setsid; setsid "$@" &', "sh", *command]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands orphans to a process that asks for them")
-def test_what_left_its_group_is_ended(marker):
-    """A grandchild in a session of its own, whose parent has ended, is ended with the command."""
-    orphan = ["sh", "-ec", 'command -v setsid; setsid "$@" &', "sh", sys.executable, "-c", FOR_EVER, marker]
-    launch({"worker": (orphan, {})})
+@pytest.mark.parametrize("run", [
+    lambda command: launch({"worker": (command, {})}),
+    pytest.param(lambda command: in_group(subprocess.run, command), marks=[needs_torch, pytest.mark.slow]),
+], ids=["launch", "in_group"])
+def test_what_left_its_group_is_ended(marker, run):
+    """A grandchild in a session of its own, whose parent has ended, is ended with the command or the rank."""
+    run(in_session(sys.executable, "-c", FOR_EVER, marker))
     assert becomes(0, marker)
 
 
@@ -134,11 +146,14 @@ def fail():
 
 
 @pytest.mark.parametrize(("function", "message"), [
-    (fail, r"fail failed with exit status 1(?s:.*)in fail(?s:.*)KeyError: 'the word'"),
+    (fail, r"fail failed with exit status 1\n--- fail printed:\nTrace(?s:.*)in fail(?s:.*)KeyError: 'the word'"),
+    (functools.partial(functools.partial(fail)), "fail failed with exit status 1"),
     (lambda: (n for n in ()), "cannot pickle 'generator'"),
-], ids=["raises", "returns a generator"])
+    (sys.exit, "exit ended its process without a result"),
+    (functools.partial(os._exit, 0), "_exit ended its process without a result"),
+], ids=["raises", "is partial", "returns a generator", "exits", "exits at once"])
 def test_a_failure_is_shown(function, message):
-    """A function that fails or returns what cannot be pickled is a RuntimeError that says so."""
+    """A function that fails, ends its process or returns what cannot be pickled is a RuntimeError that says so."""
     with pytest.raises(RuntimeError, match=message):
         in_fresh_process(function)
 
@@ -189,8 +204,223 @@ def test_a_group_works_together(monkeypatch):
 @pytest.mark.parametrize(("how", "message"), [
     (fail, r"rank 1 failed with exit status 1(?s:.*)KeyError: 'the word'"),
     (lambda: os.kill(os.getpid(), signal.SIGKILL), "rank 1 failed with signal SIGKILL"),
-], ids=["raises", "is killed"])
+    (lambda: sys.exit(3), "rank 1 failed with exit status 3"),
+    (sys.exit, r"rank 1 failed with exit status 1(?s:.*)rank 1 printed:\nThe function ended its process without a res"),
+    (lambda: os._exit(0), r"rank 1 failed(?s:.*)rank 1 printed:\nThe function ended its process without a result"),
+], ids=["raises", "is killed", "exits with a status", "exits", "exits at once"])
 def test_a_rank_that_fails_is_named(how, message):
     """The rank that fails first is named, not one that fails because it waits for it."""
     with pytest.raises(RuntimeError, match=message):
         in_group(summed, how)
+
+
+def run_file(path, **variables):
+    """Run a Python file of the reader in its own folder; return its output, its errors and its exit status."""
+    done = subprocess.run([sys.executable, path], cwd=path.parent, env={**os.environ, **variables},
+                          capture_output=True, text=True, timeout=120)
+    return done.stdout, done.stderr, done.returncode
+
+
+@needs_torch
+@pytest.mark.slow
+def test_the_first_rank_that_fails_is_named_however_late_it_is_noticed(tmp_path):
+    """If all ranks have failed by the time the caller looks, the error still names the one that failed first."""
+    (tmp_path / "late.py").write_text("""
+import os, signal, threading, time
+from d2lhelpers.process import in_group
+
+def fail(caller):
+    import torch.distributed as dist
+    dist.barrier()
+    rank = dist.get_rank()
+    if rank == 1:
+        os.kill(caller, signal.SIGSTOP)
+        threading.Thread(target=time.sleep, args=[1.5]).start()  # the process cannot end before
+    else:
+        time.sleep(1)
+    if rank == 2:
+        time.sleep(1)
+        os.kill(caller, signal.SIGCONT)
+    raise KeyError(rank)
+
+in_group(fail, os.getpid(), size=3)
+""")
+    assert "RuntimeError: rank 1 failed with exit status 1; the others were" in run_file(tmp_path / "late.py")[1]
+
+
+@needs_torch
+@pytest.mark.slow
+def test_a_rank_sees_its_caller_as_it_is_now(tmp_path, monkeypatch, capsys):
+    """Variables, folder and path for modules are those of the moment, and what ranks print is printed as it is."""
+    def look():
+        print("seen\r")
+        names = ["WORD", "HOME", "MKL_NUM_THREADS", "PYTHONPATH"]
+        return [os.environ.get(name) for name in names], os.getcwd(), __import__("mine").WORD
+
+    in_group(len, "ab")
+    (tmp_path / "mine.py").write_text("WORD = 'mine'")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WORD", "now")
+    monkeypatch.setenv("MKL_NUM_THREADS", "3")
+    monkeypatch.delenv("HOME")
+    assert in_group(look) == [(["now", None, None, os.environ.get("PYTHONPATH")], str(tmp_path), "mine")] * 2
+    assert capsys.readouterr().out == "seen\r\n" * 2
+
+
+@needs_torch
+@pytest.mark.slow
+def test_a_rank_takes_the_variables_that_are_given():
+    """PyTorch reads a given variable as it is imported, although an earlier group did without; None removes one."""
+    def look():
+        import torch.distributed as dist
+        return dist.get_debug_level().name, os.environ.get("HOME")
+
+    in_group(len, "ab")
+    assert in_group(look, TORCH_DISTRIBUTED_DEBUG="INFO", HOME=None) == [("INFO", None)] * 2
+
+
+@needs_torch
+@pytest.mark.slow
+def test_ranks_that_take_too_long_are_named():
+    """Past the limit the ranks are ended, and the error names them and shows what they printed."""
+    with pytest.raises(TimeoutError, match=r"^rank 0 and rank 1 took more than 2 seconds(?s:.*)rank 1 printed:\nstill"):
+        in_group(lambda: print("still here", flush=True) or time.sleep(600), timeout=2)
+
+
+@needs_torch
+@pytest.mark.slow
+def test_no_rank_leaves_before_the_others():
+    """A rank whose function has returned stays until those of all others have."""
+    def stay():
+        import torch.distributed as dist
+        numbers = [None, None]
+        dist.all_gather_object(numbers, os.getpid())
+        if dist.get_rank() == 1:
+            time.sleep(1)
+        return [psutil.pid_exists(number) for number in numbers]
+
+    assert in_group(stay)[1] == [True, True]
+
+
+@needs_torch
+@pytest.mark.slow
+def test_a_readers_program_is_run_once(tmp_path):
+    """A script calls `in_group` without `if __name__ == "__main__"`; no process is left, and no setting changed."""
+    (tmp_path / "script.py").write_text("""
+import multiprocessing, os, signal, sys, tempfile
+import psutil
+from d2lhelpers.process import in_group
+
+def settings():
+    return [dict(os.environ), os.getcwd(), list(sys.path), tempfile.gettempdir(), sys.modules["__main__"].__file__,
+            multiprocessing.get_start_method(allow_none=True)]
+
+def in_rank():
+    return multiprocessing.get_start_method(allow_none=True), len(signal.pthread_sigmask(signal.SIG_BLOCK, []))
+
+before = settings()
+print("once", in_group(in_rank))
+print(settings() == before)
+print(*[child.pid for child in psutil.Process().children(recursive=True)])
+""")
+    output, errors, status = run_file(tmp_path / "script.py")
+    assert (errors, status) == ("", 0)
+    once, same, numbers = output.splitlines()
+    assert (once, same) == ("once [(None, 0), (None, 0)]", "True")
+    deadline = time.monotonic() + 20
+    while any(psutil.pid_exists(int(number)) for number in numbers.split()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert numbers
+    assert not any(psutil.pid_exists(int(number)) for number in numbers.split())
+
+
+@needs_torch
+@pytest.mark.slow
+def test_ranks_start_as_the_lessons_say(tmp_path):
+    """PyTorch takes one thread in a rank, whatever the reader has set; the modules are the caller's, from its path."""
+    shutil.copytree(Path(d2lhelpers.__file__).parent, tmp_path / "copy" / "d2lhelpers")
+    (tmp_path / "script.py").write_text("""
+import sys
+sys.path.insert(0, "copy")
+from d2lhelpers.process import in_group
+
+def look():
+    import torch, d2lhelpers
+    return torch.get_num_threads(), d2lhelpers.__file__[-27:]
+
+print(in_group(look))
+""")
+    printed = f"{[(1, 'copy/d2lhelpers/__init__.py')] * 2}\n"
+    variables = {"PYTHONPATH": "", "OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "3"}
+    assert run_file(tmp_path / "script.py", **variables) == (printed, "", 0)
+
+
+@needs_torch
+@pytest.mark.slow
+def test_a_long_folder_for_temporary_files(tmp_path):
+    """A TMPDIR that is too long for the address of a socket does not matter."""
+    (tmp_path / "script.py").write_text("from d2lhelpers.process import in_group\nprint(in_group(len, 'ab'))")
+    folder = tmp_path / ("t" * 120)
+    folder.mkdir()
+    assert run_file(tmp_path / "script.py", TMPDIR=str(folder)) == ("[2, 2]\n", "", 0)
+
+
+@needs_torch
+@pytest.mark.slow
+def test_a_readers_files_do_not_break_the_fork_server(tmp_path):
+    """A reader's own signal.py in the working folder hides no module of Python from the ranks or from their server."""
+    for name in ("signal", "selectors", "subprocess", "tempfile", "threading", "socket", "pickle", "ast", "colorsys"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a file of the reader was imported')")
+    (tmp_path / "mine.py").write_text("WORD = 'mine'")
+    program = f"""
+import os, sys
+from d2lhelpers.process import in_group
+os.chdir({str(tmp_path)!r})
+sys.path.insert(0, "")
+print(in_group(lambda: __import__("mine").WORD + str(__import__("colorsys").ONE_THIRD)[:3]))
+"""
+    assert launch({"script": python(program)}) == {"script": "['mine0.3', 'mine0.3']\n"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks the ranks")
+@needs_torch
+@pytest.mark.slow
+def test_a_fork_server_that_ends_is_told(tmp_path):
+    """If the process that ranks are forked from cannot start, the error says so, and its own words are shown."""
+    (tmp_path / "sitecustomize.py").write_text("import sys\nif 'forkserver' in str(sys.orig_argv): sys.exit('no')")
+    (tmp_path / "script.py").write_text("from d2lhelpers.process import in_group\nin_group(len, 'ab')")
+    search = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    _, errors, status = run_file(tmp_path / "script.py", PYTHONPATH=search)
+    assert status == 1
+    assert "SystemExit: no" in errors
+    assert "RuntimeError: The process from which ranks are forked has ended" in errors
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks the ranks")
+@needs_torch
+@pytest.mark.slow
+def test_interrupts_of_all_processes_leave_the_next_group_whole(tmp_path, marker):
+    """Ctrl-C while PyTorch is imported, and again while ranks work: each ends its cell alone, without other words."""
+    (tmp_path / "script.py").write_text("""
+import subprocess, sys
+from d2lhelpers.process import in_group
+for _ in range(2):
+    try:
+        in_group(subprocess.run, sys.argv[1:])
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+print(in_group(len, "ab"))
+""")
+    in_own_session = ["sh", "-ec", 'setsid "$@" & wait', "sh", sys.executable, "-c", FOR_EVER, marker]
+    command = [sys.executable, tmp_path / "script.py", *in_own_session]
+    waiting = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    while "forkserver" not in str([each.cmdline() for each in psutil.Process(waiting.pid).children()]):
+        time.sleep(0.01)
+    time.sleep(0.1)
+    os.killpg(waiting.pid, signal.SIGINT)
+    assert waiting.stdout.readline() == b"interrupted\n"
+    assert becomes(5, marker)  # in each rank a shell and what it started; and the one that waits
+    os.killpg(waiting.pid, signal.SIGINT)
+    assert waiting.communicate(timeout=60) == (b"interrupted\n[2, 2]\n", b"")
+    assert becomes(0, marker)
