@@ -8,7 +8,7 @@ stop() { echo "setup: $*" >&2; exit 1; }
 # .ready is written last, so a .venv without it is incomplete. It names the folder, because a .venv cannot be moved, and
 # holds the checksums of what .venv was made from.
 here=$(pwd -P) ready="$(pwd -P)
-$(cksum requirements.txt requirements-pytorch.txt pyproject.toml)"
+$(cksum requirements.txt requirements-pytorch.txt pyproject.toml d2lhelpers/__init__.py)"
 if [ -z "${PYTHON:-}" ] && [ "$(cat .venv/.ready 2>/dev/null)" = "$ready" ] && [ -x .venv/bin/python ]; then exit 0; fi
 if kill -0 "$(cat .venv/.making 2>/dev/null || echo none)" 2>/dev/null; then stop "another make is setting up .venv"; fi
 case $(uname -s) in MINGW* | MSYS* | CYGWIN*) stop "on Windows set up inside WSL 2 (wsl --install)" ;; esac

@@ -17,6 +17,8 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from d2lhelpers import __version__
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -83,7 +85,7 @@ def test_installed_is_the_lock():
     """The packages of the running Python are those of its lock, and d2lhelpers is this one."""
     lock = "requirements.txt" if find_spec("mxnet") else "requirements-pytorch.txt"
     different = {}
-    for name, version in {**pins(lock), PROJECT["name"]: PROJECT["version"]}.items():
+    for name, version in {**pins(lock), PROJECT["name"]: __version__}.items():
         try:
             installed = metadata.version(name).split("+")[0]  # torch says behind a "+" what it was built for
         except metadata.PackageNotFoundError:
@@ -217,8 +219,9 @@ def house(tmp_path):
     house = House()
     house.folder.mkdir()
     (tmp_path / "bin").mkdir()
-    for name in ["setup.sh", *LOCKS, "pyproject.toml"]:
-        shutil.copy(ROOT / name, house.folder)
+    (house.folder / "d2lhelpers").mkdir()
+    for name in ["setup.sh", *LOCKS, "pyproject.toml", "d2lhelpers/__init__.py"]:
+        shutil.copy(ROOT / name, house.folder / name)
     for tool in ["bash", "cat", "cksum", "cp", "dirname", "env", "head", "mkdir", "rm", "sh", "sleep"]:
         (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
     house.stub("uname", "echo Linux")
