@@ -16,16 +16,18 @@ setup: ## makes .venv, which the others do too (PYTHON=... names the Python to m
 	@sh ./setup.sh
 
 # Jupyter listens on this machine alone unless IP says otherwise, and then needs a token of its own, whatever the user's
-# own settings say. Root, as in containers, must be allowed. The first page is said as a URL, so that the one printed leads
+# own settings say; Jupyter prints no token that it was given, so we do. Root, as in containers, must be allowed. The first page is said as a URL, so that the one printed leads
 # there where no browser opens; editions/lab holds the settings that spare a student JupyterLab's questions about news.
+TOKEN := $(if $(IP),$(shell od -An -N24 -tx1 /dev/urandom | tr -d ' \n'))
 OPENED = $(if $(filter stored,$(LESSONS)),notebooks,my-lessons)
 lab: setup ## opens your own copy of the lessons in JupyterLab (LESSONS=stored: these, to present; IP=0.0.0.0 in a container)
 	$(if $(filter my-lessons,$(OPENED)),.venv/bin/python editions/make.py mine my-lessons)
+	$(if $(IP),@echo "The token that the page asks for: $(TOKEN)")
 	.venv/bin/python -m jupyterlab --ServerApp.ip=$(or $(IP),127.0.0.1) --ServerApp.root_dir=. \
 		--LabApp.default_url=/lab/tree/$(OPENED)/$$(ls -d .venv/lib/python*/site-packages/mxnet >/dev/null 2>&1 \
 			&& echo 00-start-here.ipynb || echo pytorch/00-start-here.ipynb) \
 		--LabApp.app_settings_dir=editions/lab \
-		$(if $(IP),--IdentityProvider.token=$(shell .venv/bin/python -c 'import secrets; print(secrets.token_hex(24))')) \
+		$(if $(IP),--IdentityProvider.token=$(TOKEN)) \
 		$(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_ARGS)
 
 test: setup ## runs the tests and all lessons (ARGS="-m ''" all that is slow, too: see the README)
