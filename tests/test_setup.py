@@ -1,4 +1,5 @@
 """The set-up: what its files say agrees, and every machine gets the tracks that it can run, or is told what to do."""
+import json
 import os
 import re
 import shlex
@@ -107,6 +108,30 @@ def test_other_files_agree():
     text = (ROOT / "pyproject.toml").read_text()
     for dependency in chain(PROJECT["dependencies"], *EXTRAS.values()):
         assert re.search(rf'^\s*"{re.escape(dependency)}",\s+# .{{10}}', text, flags=re.M), dependency
+
+
+def test_the_version_is_the_same_everywhere():
+    """CITATION.cff and the first section of CHANGELOG.md are about this version, and give it one date."""
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    newest = re.search(r"^## (\S+) \((\S+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert citation["version"] == newest[1] == __version__
+    assert str(citation["date-released"]) == newest[2]
+
+
+def test_every_system_gets_the_same_packages():
+    """CI, README.md and the container name the same packages; the devcontainer is made of the container's system."""
+    listed = re.search(r"packages=\((.+?)^    \)", (ROOT / ".ci" / "run").read_text(), re.DOTALL | re.MULTILINE)[1]
+    needed = {line.split()[0] for line in listed.strip().splitlines()}
+    assert len(needed) == 3
+    # Debian's Python lacks venv, which that of the container has; there git serves the editor.
+    for file, besides in (("README.md", "python3-venv"), ("Containerfile", "git")):
+        named = re.search(r"apt-get install(?: --\S+)*((?: [a-z0-9-]+)+)", (ROOT / file).read_text())[1]
+        assert set(named.split()) == {*needed, besides}, file
+    folder, container = ROOT / ".devcontainer", (ROOT / "Containerfile").read_text()
+    settings = json.loads((folder / "devcontainer.json").read_text())
+    assert (folder / settings["build"]["dockerfile"]).resolve() == ROOT / "Containerfile"
+    assert f" AS {settings['build']['target']}\n" in container
+    assert f"USER {settings['remoteUser']}\n" in container
 
 
 def test_code_is_clean():
