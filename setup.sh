@@ -11,7 +11,7 @@ identity() { "$1" -I -c 'import sys; print(sys.version, sys.base_prefix)' 2>/dev
 # holds the checksums of what .venv was made from.
 here=$(pwd -P)
 ready="$here
-$(cksum requirements.txt requirements-pytorch.txt pyproject.toml)"
+$(cksum requirements.txt requirements-pytorch.txt pyproject.toml d2lhelpers/__init__.py)"
 up_to_date() {
     [ -x .venv/bin/python ] || return 1
     [ "$(cat .venv/.ready 2>/dev/null)" = "$ready" ] || return 1

@@ -3,27 +3,25 @@
 Importing this package loads neither framework: a name's module is loaded when the name is first used.
 """
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from .surroundings import begin_notebook
 
-_MODULES = {
-    "Benchmark": "benchmark",
-    "measure": "benchmark",
-    "Timeline": "timeline",
-    "configure_engine": "mxnet",
-    "devices": "mxnet",
-    "allreduce": "mxnet",
-    "split_and_load": "mxnet",
-    "evaluate_accuracy": "mxnet",
-    "load_data": "mxnet",
-}
-__all__ = list(_MODULES)
+if TYPE_CHECKING:  # for editors, which do not call __getattr__
+    from .benchmark import Benchmark, measure
+    from .mxnet import allreduce, configure_engine, devices, evaluate_accuracy, load_data, split_and_load
+    from .timeline import Timeline
+
+__version__ = "2.0.0"
+__all__ = ["Benchmark", "Timeline", "allreduce", "configure_engine", "devices", "evaluate_accuracy", "load_data",
+           "measure", "split_and_load"]
+_MODULES = {"Benchmark": "benchmark", "measure": "benchmark", "Timeline": "timeline"}  # the others are in mxnet.py
 
 
-def __getattr__(name):
-    if name not in _MODULES:
+def __getattr__(name: str) -> object:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'mxnet')}"), name)
 
 
 def __dir__():

@@ -2,10 +2,14 @@
 import math
 import statistics
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
+from typing import TYPE_CHECKING, Any, overload
 
 from . import plots
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def _seconds(seconds):
@@ -28,19 +32,20 @@ class Benchmark:
     a million additions: 0... sec
     """
 
-    def __init__(self, description="Done", sync=None):
-        self.description, self.seconds, self.sync = description, None, sync or (lambda: None)
+    def __init__(self, description: str = "Done", sync: Callable[[], object] | None = None):
+        self.description, self.sync = description, sync or (lambda: None)
+        self.seconds: float | None = None
 
     def __repr__(self):
         return self.description if self.seconds is None else f"{self.description}: {self.seconds:.4f} sec"
 
-    def __enter__(self):
+    def __enter__(self) -> "Benchmark":
         self.seconds = None
         self.sync()
         self._start = time.perf_counter()
         return self
 
-    def __exit__(self, kind, error, traceback):
+    def __exit__(self, kind, error, traceback) -> None:
         if kind is None:
             self.sync()
             self.seconds = time.perf_counter() - self._start
@@ -55,7 +60,11 @@ def _quartiles(values):
 class Measurement:
     """The times of one callable: `.times` (seconds, in order), `.median`, and the quartiles `.low` and `.high`."""
 
-    def __init__(self, times):
+    low: float
+    median: float
+    high: float
+
+    def __init__(self, times: Iterable[float]):
         self.times = list(times)
         self.low, self.median, self.high = _quartiles(self.times)
 
@@ -67,7 +76,12 @@ class Measurement:
 class Ratio(float):
     """A median of ratios of times, with the quartiles `.low` and `.high`; `.ratios` holds all of them."""
 
-    def __new__(cls, ratios):
+    ratios: list[float]
+    low: float
+    median: float
+    high: float
+
+    def __new__(cls, ratios: Iterable[float]) -> "Ratio":
         """Take the ratios, in any order."""
         ratios = list(ratios)
         ratio = super().__new__(cls, statistics.median(ratios))
@@ -83,10 +97,10 @@ class Ratio(float):
     __str__ = __repr__
 
 
-class Comparison(dict):
+class Comparison(dict[Any, Measurement]):
     """Several callables measured in turns: a dictionary from label to `Measurement`, in the order given."""
 
-    def ratio(self, slower, faster):
+    def ratio(self, slower: object, faster: object) -> Ratio:
         """Return how many times longer `slower` took than `faster`, as a `Ratio`: the median over the rounds.
 
         It divides round by round, so a machine that slows down midway affects both alike.
@@ -97,7 +111,7 @@ class Comparison(dict):
         width = max(len(str(label)) for label in self)
         return "\n".join(f"{label!s:<{width}}  {measurement}" for label, measurement in self.items())
 
-    def plot(self, ax=None):
+    def plot(self, ax: "Axes | None" = None) -> None:
         """Draw one bar per label, as long as the median, with a whisker over the quartiles."""
         longest = max(measurement.median for measurement in self.values())
         scale, unit = next((s, u) for s, u in ((1, "seconds"), (1e3, "milliseconds"), (1e6, "microseconds"))
@@ -105,6 +119,12 @@ class Comparison(dict):
         plots.bars(self, f"{unit} (median, whiskers over the middle half)", ax, scale)
 
 
+@overload
+def measure(fn: Mapping[Any, Callable[[], object]], *, repeat: int = 7, warmup: int = 1,
+            sync: Callable[[], object] | None = None, reported: bool = False) -> Comparison: ...
+@overload
+def measure(fn: Callable[[], object], *, repeat: int = 7, warmup: int = 1,
+            sync: Callable[[], object] | None = None, reported: bool = False) -> Measurement: ...
 def measure(fn, *, repeat=7, warmup=1, sync=None, reported=False):
     """Time a callable `repeat` times, after `warmup` runs that do not count; return a Measurement.
 

@@ -4,6 +4,7 @@ import math
 import os
 import struct
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +21,10 @@ MD5 = {  # as Fashion-MNIST's own page gives them
     "t10k-labels-idx1-ubyte.gz": "bb300cfdad3c16e7a12a480ee83cd310",
 }
 TIMEOUT = (5, 20)  # seconds to connect to a mirror, and to wait for the next piece of its answer
+Arrays = tuple[np.ndarray, np.ndarray]  # images and labels
 
 
-def load_arrays(dataset=None, resize=None):
+def load_arrays(dataset: str | None = None, resize: int | None = None) -> tuple[Arrays, Arrays]:
     """Load a data set of small grey images in ten classes: (train_images, train_labels), (test_images, test_labels).
 
     `dataset` "digits" has 1,437 and 360 images of 8 x 8 pixels, always split the same way; it needs no network.
@@ -43,10 +45,11 @@ def load_arrays(dataset=None, resize=None):
         raise ValueError(f"unknown data set {dataset!r}: choose 'digits' or 'fashion_mnist', in the argument dataset "
                          "or in the environment variable D2LHELPERS_DATASET")
     parts = _digits() if dataset == "digits" else (_fashion_mnist("train"), _fashion_mnist("t10k"))
-    return tuple((images if resize is None else _resized(images, resize), labels) for images, labels in parts)
+    train, test = ((images if resize is None else _resized(images, resize), labels) for images, labels in parts)
+    return train, test
 
 
-def part_sizes(rows, count, weights=None):
+def part_sizes(rows: int, count: int, weights: Iterable[float] | None = None) -> list[int]:
     """Return how many of `rows` each of `count` devices gets: by largest remainder of the weights, at least one.
 
     >>> part_sizes(10, 3, weights=[5, 3, 2])

@@ -1,5 +1,7 @@
 """What a lesson asks of its reader: a prediction before a measurement, an answer that can be checked, a model."""
 import os
+from collections.abc import Callable
+from typing import Any
 
 WIDGETS = os.environ.get("D2LHELPERS_WIDGETS") != "0"  # text instead of widgets is the same on every run
 
@@ -7,8 +9,9 @@ WIDGETS = os.environ.get("D2LHELPERS_WIDGETS") != "0"  # text instead of widgets
 class Prediction:
     """A question with a few answers, of which the reader clicks one; made by `predict`."""
 
-    def __init__(self, question, options):
-        self.question, self.options, self.choice = question, options, None
+    def __init__(self, question: str, options: tuple):
+        self.question, self.options = question, options
+        self.choice: Any = None
 
     def __repr__(self):
         return "\n".join([self.question, *(f"( ) {option}" for option in self.options)])
@@ -23,7 +26,7 @@ class Prediction:
         both = ipywidgets.VBox([ipywidgets.HTML(self.question), buttons])
         return {**both._repr_mimebundle_(), "text/plain": repr(self)}
 
-    def beside(self, outcome):
+    def beside(self, outcome: object) -> None:
         """Print the reader's choice beside the outcome, one of the options, or nothing if there was no click."""
         if outcome not in self.options:
             raise ValueError(f"the outcome {outcome!r} is not one of the answers: {self.options}")
@@ -31,7 +34,7 @@ class Prediction:
             print(f"you predicted: {self.choice}\nthe outcome:   {outcome}")
 
 
-def predict(question, *options):
+def predict(question: str, *options: object) -> Prediction:
     """Ask the reader for a prediction: show `question` with a button for each of `options`, and return it.
 
     `.choice` is the option that was clicked, None before. Lesson: 00-start-here.
@@ -46,7 +49,7 @@ def predict(question, *options):
     return prediction
 
 
-def play(function, **sliders):
+def play(function: Callable[..., object], **sliders: object) -> None:
     """Show a slider, such as x=(lowest, highest, step), for each argument of `function`; call it when one is moved."""
     if WIDGETS:
         import ipywidgets
@@ -55,7 +58,7 @@ def play(function, **sliders):
         print("(sliders stand here when the lesson runs)")
 
 
-def check(answer, *rules):
+def check(answer: object, *rules: tuple[Callable[[Any], object], str]) -> bool:
     """Return whether the reader's `answer` keeps all rules; print *right*, or the hint of the first one broken.
 
     Each rule is a pair: a function that takes the answer and says whether it holds, and a hint. A rule that raises an

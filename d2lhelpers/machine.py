@@ -6,17 +6,21 @@ import shutil
 import subprocess
 import sys
 import time
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .benchmark import measure
 from .plots import BLUE, COMMUNICATION, FONT, PYTHON, axes
 from .surroundings import obstacles, usable_cores
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 LARGE = 1 << 26  # elements of an array that no cache holds: 256 MB
 PATIENCE = 5  # seconds to wait for the driver's own report
 
 
-def report():
+def report() -> None:
     """Print what the machine has, the frameworks that are loaded, and each setting that spoils what lessons prove.
 
     >>> report()   # doctest: +ELLIPSIS
@@ -63,7 +67,7 @@ class Limits(NamedTuple):
         return (f"{self.device}:\nmemory {self.bandwidth / 1e9:.1f} GB/s\narithmetic {self.peak / 1e9:.1f} Gflop/s\n"
                 f"one dispatch {self.dispatch * 1e6:.1f} µs")
 
-    def regime(self, operations, bytes):
+    def regime(self, operations: float, bytes: float) -> tuple[str, float]:
         """Return what bounds an operator, and the least seconds that it can take.
 
         `operations` are its additions and multiplications, `bytes` those that it reads and writes.
@@ -75,7 +79,7 @@ class Limits(NamedTuple):
                   "compute-bound": operations / self.peak}
         return max(bounds.items(), key=lambda bound: bound[1])
 
-    def roofline(self, work, ax=None):
+    def roofline(self, work: Mapping[Any, tuple[float, float, float]], ax: "Axes | None" = None) -> None:
         """Draw how fast each piece of work ran, below the two roofs that memory and arithmetic set.
 
         `work` maps labels to (operations, bytes, seconds) of one operator. A point has the colour of what bounds it.
@@ -102,7 +106,7 @@ class Limits(NamedTuple):
 
 
 @functools.cache
-def limits():
+def limits() -> Limits:
     """Measure once, in one or two seconds, how fast a device is with the framework that is loaded; return its `Limits`.
 
     It takes the first GPU, or else the CPU with the threads that the set-up gave it: the peak of a product of float32
@@ -119,7 +123,7 @@ def limits():
         gpu = torch.cuda.is_available()
         device, product, wait = "cuda:0" if gpu else "cpu", torch.mm, torch.cuda.synchronize if gpu else None
         ones, copy = functools.partial(torch.ones, device=device), lambda source, target: target.copy_(source)
-    size, seconds = 256, 0
+    size, seconds = 256, 0.0
     while seconds < 0.005 and size < 8192:
         size *= 2
         work = functools.partial(product, ones((size, size)), ones((size, size)))
@@ -137,7 +141,7 @@ def limits():
     return Limits(str(device), peak=2 * size**3 / seconds, bandwidth=2 * 4 * LARGE / copied, dispatch=dispatched)
 
 
-def count_calls(fn):
+def count_calls(fn: Callable[[], object]) -> int:
     """Return how often Python handed work to the framework while `fn()` ran: an operator, or a whole compiled graph."""
     if "mxnet" in sys.modules:
         from .timeline import Timeline

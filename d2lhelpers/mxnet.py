@@ -3,17 +3,23 @@ import contextlib
 import math
 import os
 import sys
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .datasets import load_arrays, part_sizes
 from .surroundings import mxnet_fault, name_obstacles, usable_cores
 
+if TYPE_CHECKING:
+    import mxnet as mx
+    from mxnet.gluon.data import DataLoader
+
 PART = 1 << 21  # elements of all arrays together; the sum of so large a part is still in the cache when it is copied
 
 
-def configure_engine(devices=2):
+def configure_engine(devices: int = 2) -> dict[str, str]:
     """Set the engine for `devices` CPU devices that never wait for one another; call it before MXNet is imported.
 
     Each device gets one worker. With several devices, an operator runs on one OpenMP thread (MXNet 1.9.1 hangs if two
@@ -43,7 +49,7 @@ def configure_engine(devices=2):
     return settings
 
 
-def devices(n=2, kind=None):
+def devices(n: int = 2, kind: str | None = None) -> "list[mx.Context]":
     """Return `n` devices: GPUs if the machine has that many, else CPU devices, each with a queue of its own.
 
     `kind` "gpu" or "cpu" insists on one. ValueError for another, `n` < 1, or too few GPUs. Lesson: 00-start-here.
@@ -58,7 +64,7 @@ def devices(n=2, kind=None):
     return [mx.cpu(index) if kind == "cpu" or n > gpus else mx.gpu(index) for index in range(n)]
 
 
-def allreduce(data):
+def allreduce(data: "Iterable[mx.nd.NDArray]") -> None:
     """Replace every array in `data` by the sum of them all, in place: an all-reduce.
 
     `data` is a list of dense MXNet arrays, one per device, equal in shape and type. Like every operator, the sum is
@@ -117,7 +123,8 @@ def _allreduce_by_parts(data, number):
                 total.copyto(mine[owner][(owner + step) % count])
 
 
-def split_and_load(data, devices, weights=None):
+def split_and_load(data: "mx.nd.NDArray | np.ndarray", devices: "Iterable[mx.Context]",
+                   weights: Iterable[float] | None = None) -> "list[mx.nd.NDArray]":
     """Cut `data` (an MXNet or NumPy array) along axis 0 into one part per device, and put each on its device, in order.
 
     Without `weights`, sizes differ by at most one row, the larger ones first. With numbers above zero, one per device,
@@ -138,7 +145,8 @@ def split_and_load(data, devices, weights=None):
     return [data[start:end].as_in_context(device) for (start, end), device in zip(edges, devices, strict=True)]
 
 
-def evaluate_accuracy(data_iter, net, devices):
+def evaluate_accuracy(data_iter: "Iterable[tuple[mx.nd.NDArray, mx.nd.NDArray]]",
+                      net: "Callable[[mx.nd.NDArray], mx.nd.NDArray]", devices: "Sequence[mx.Context]") -> float:
     """Return the share of rows, over all batches, whose largest score is at the label: a float from 0 to 1.
 
     `net` maps each device's part of a batch to scores (rows, classes); labels are (rows,), and other shapes or no rows
@@ -169,7 +177,8 @@ def evaluate_accuracy(data_iter, net, devices):
     return right / rows
 
 
-def load_data(batch_size, dataset=None, resize=None):
+def load_data(batch_size: int, dataset: str | None = None,
+              resize: int | None = None) -> "tuple[DataLoader, DataLoader]":
     """Return two Gluon loaders, of training batches (shuffled) and of test batches: pairs of images and labels.
 
     `dataset` and `resize` are those of `d2lhelpers.datasets.load_arrays`. Images are float32 from 0 to 1, shaped

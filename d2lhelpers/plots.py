@@ -1,6 +1,11 @@
 """The lessons' plots: one colour code, units on the axes, letters that can be read from the back row."""
 import contextlib
 import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # One colour code everywhere. Okabe and Ito's colours, which colour-blind readers can tell apart.
 PYTHON, BLUE, ORANGE, COMMUNICATION = "#8a8a8a", "#0072b2", "#d55e00", "#009e73"
@@ -45,7 +50,7 @@ def axes(ax, size, xlabel, ylabel=""):
         plt.show()
 
 
-def bars(values, unit, ax=None, scale=1):
+def bars(values: Mapping[Any, Any], unit: str, ax: "Axes | None" = None, scale: float = 1) -> None:
     """Draw one bar per label, with its number beside it, multiplied by `scale` to be in `unit`.
 
     `values` maps labels to numbers, or to Measurements and Ratios, which have a whisker over their quartiles.
@@ -62,7 +67,8 @@ def bars(values, unit, ax=None, scale=1):
         ax.margins(x=0.12)
 
 
-def curves(points, xlabel, ylabel, ax=None):
+def curves(points: Mapping[Any, Sequence[tuple[float, float]]], xlabel: str, ylabel: str,
+           ax: "Axes | None" = None) -> None:
     """Draw one line per label through its points: `points` maps labels, which may be empty, to lists of (x, y)."""
     with axes(ax, (8, 3.2), xlabel, ylabel) as ax:
         for label, line in points.items():

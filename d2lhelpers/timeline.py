@@ -5,10 +5,15 @@ import json
 import re
 import tempfile
 import time
+from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import plots, timeline_plot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 BLOCK = "Timeline begins", "Timeline ends"  # markers of the block in the record, on the profiler's own clock
 HOUSEKEEPING = re.compile("Delete|WaitForVar|Resource.*SetSeed")  # the engine's own work, not the reader's
@@ -49,9 +54,15 @@ class Timeline:
     (['ones', 'plus_scalar'], ['cpu(0)'], 2)
     """
 
+    operators: list[Operator]
+    returned: float
+    end: float
+    calls: int
+    waits: list[tuple[float, float]]
+    memory: list[tuple[float, int]]
     _recording = False
 
-    def __init__(self, memory=False):
+    def __init__(self, memory: bool = False):
         self._with_memory = memory
         self._keep()
 
@@ -65,7 +76,7 @@ class Timeline:
         return (f"{len(self.operators)} operators in {self.end * 1e3:.2f} ms: {busy}\n"
                 f"Python: {self.calls} calls, {len(self.waits)} waits, done after {self.returned * 1e3:.2f} ms")
 
-    def __enter__(self):
+    def __enter__(self) -> "Timeline":
         if Timeline._recording:
             raise RuntimeError("a Timeline is recording already: end its block before you begin another")
         self._keep()
@@ -73,7 +84,7 @@ class Timeline:
         Timeline._recording = True
         return self
 
-    def __exit__(self, kind, error, traceback):
+    def __exit__(self, kind, error, traceback) -> None:
         try:
             record = self._finish()
         finally:
@@ -105,12 +116,13 @@ class Timeline:
         return _read(events)
 
     @classmethod
-    def best(cls, work, key, enough=float("inf"), of=10):
+    def best(cls, work: Callable[[], object], key: Callable[["Timeline"], float], enough: float = float("inf"),
+             of: int = 10) -> "Timeline":
         """Record `work()` up to `of` times, and return the record whose `key(timeline)` is the largest.
 
         It stops at the first that reaches `enough`. Use it for what a machine *can* do: other programs only prevent it.
         """
-        records = []
+        records: list[Timeline] = []
         while len(records) < of and not any(key(record) >= enough for record in records):
             time.sleep(0.05 * len(records))  # longer each time: the other program may be done by then
             with cls() as record:
@@ -119,7 +131,7 @@ class Timeline:
         return max(records, key=key)
 
     @property
-    def devices(self):
+    def devices(self) -> list[str]:
         """The names of the devices that ran anything, such as "cpu(0)"; 2 comes before 10."""
         return sorted({operator.device for operator in self.operators},
                       key=lambda name: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)])
@@ -135,36 +147,36 @@ class Timeline:
             raise ValueError(f"the Timeline shows no operator on {device}; it shows {self.devices}")
         return spans
 
-    def busy(self, device):
+    def busy(self, device: object) -> float:
         """Return for how many seconds `device` (a device, or its name) ran anything; ValueError if it never did."""
         return sum(end - start for start, end in self._busy(device))
 
     @property
-    def utilization(self):
+    def utilization(self) -> dict[str, float]:
         """For each device the share of the time from 0 to `end` during which it ran anything."""
         return {device: round(self.busy(device) / self.end, 3) for device in self.devices}
 
-    def overlap(self, a, b):
+    def overlap(self, a: object, b: object) -> float:
         """Return the share of the less busy device's time during which both were busy: 0 in turns, 1 side by side."""
         both = sum(max(0.0, min(x[1], y[1]) - max(x[0], y[0]))
                    for x, y in itertools.product(self._busy(a), self._busy(b)))
         return both / (min(self.busy(a), self.busy(b)) or 1.0)
 
-    def plot(self, ax=None, label=None):
+    def plot(self, ax: "Axes | None" = None, label: Callable[[Operator], str] | None = None) -> None:
         """Draw one row per device, one block per operator, and above them Python, hatched where it waits.
 
         `label` takes an Operator and returns another name for it, so that a lesson can group operators.
         """
         timeline_plot.draw(self, ax, label)
 
-    def plot_memory(self, ax=None, label=None):
+    def plot_memory(self, ax: "Axes | None" = None, label: str | None = None) -> None:
         """Draw the memory in use since the block began; `label` names the curve among others on the same `ax`."""
         if not self.memory:
             raise ValueError("this Timeline recorded no memory; with MXNet, make it with Timeline(memory=True)")
         points = [(seconds * 1e3, size / 1e6) for seconds, size in self.memory]
         plots.curves({label or "": points}, "milliseconds since the block began", "megabytes more", ax)
 
-    def save(self, path):
+    def save(self, path: str | PathLike) -> None:
         """Write the record to `path` as a Chrome trace, which Perfetto (ui.perfetto.dev) opens."""
         rows, block = ["Python", *self.devices], Operator("the block's lines", "Python", 0.0, self.returned)
         events = [{"ph": "M", "name": "thread_name", "pid": 1, "tid": row, "args": {"name": name}}
@@ -174,8 +186,8 @@ class Timeline:
         Path(path).write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
 
 
-_processes = {}  # the profiler names its processes, one per device, in its first record only
-_levels = {}  # the profiler's counters of memory go on from one record to the next: their last values
+_processes: dict[int, str] = {}  # the profiler names its processes, one per device, in its first record only
+_levels: dict[str, int] = {}  # the profiler's counters of memory go on from one record to the next: their last values
 
 
 @functools.cache  # MXNet never frees what belongs to a marker

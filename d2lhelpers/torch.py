@@ -1,5 +1,6 @@
 """The helpers of the PyTorch track: the names of `d2lhelpers`, for tensors; on a GPU measure with sync=synchronize."""
 import logging
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +20,7 @@ SMALL = 1 << 20  # bytes; up to this, parts of a tensor gain less than their ext
 CHUNK = 1 << 19  # elements; the sum of so few is still in the cache when it is copied
 
 
-def devices(n=2, kind=None):
+def devices(n: int = 2, kind: str | None = None) -> list[torch.device]:
     """Return `n` devices: GPUs if the machine has that many, else `n` times the CPU, which is one device.
 
     `kind` "gpu" or "cpu" insists on one. ValueError for any other, or for too few GPUs.
@@ -34,7 +35,7 @@ def devices(n=2, kind=None):
     return [torch.device("cpu") if kind == "cpu" or n > gpus else torch.device("cuda", index) for index in range(n)]
 
 
-def allreduce(data):
+def allreduce(data: Iterable[torch.Tensor]) -> None:
     """Replace every tensor in `data` by the sum of them all, in place: an all-reduce.
 
     `data` is a list of dense tensors, one per device, equal in shape and type; on one device, such as the CPU, one per
@@ -101,7 +102,8 @@ def _sum_and_copy(parts):
             piece.copy_(total, non_blocking=total.is_cpu)
 
 
-def split_and_load(data, devices, weights=None):
+def split_and_load(data: torch.Tensor | np.ndarray, devices: Iterable[torch.device | str],
+                   weights: Iterable[float] | None = None) -> list[torch.Tensor]:
     """Cut `data` (a tensor or NumPy array) along axis 0 into one part per device, and put each on its device, in order.
 
     Without `weights`, sizes differ by at most one row, the larger ones first. With numbers above zero, one per device,
@@ -122,7 +124,8 @@ def split_and_load(data, devices, weights=None):
 
 
 @torch.no_grad()
-def evaluate_accuracy(data_iter, net, devices):
+def evaluate_accuracy(data_iter: Iterable[tuple[torch.Tensor, torch.Tensor]],
+                      net: Callable[[torch.Tensor], torch.Tensor], devices: Sequence[torch.device | str]) -> float:
     """Return the share of rows, over all batches, whose largest score is at the label: a float from 0 to 1.
 
     `net` maps each device's part of a batch to scores (rows, classes); labels are (rows,), and other shapes or no rows
@@ -157,7 +160,8 @@ def evaluate_accuracy(data_iter, net, devices):
     return right / rows
 
 
-def load_data(batch_size, dataset=None, resize=None):
+def load_data(batch_size: int, dataset: str | None = None,
+              resize: int | None = None) -> tuple[DataLoader, DataLoader]:
     """Return two DataLoaders, of training batches (shuffled) and of test batches: pairs of images and labels.
 
     `dataset` and `resize` are those of `d2lhelpers.datasets.load_arrays`. Images are float32 from 0 to 1, shaped

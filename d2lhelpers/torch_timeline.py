@@ -54,7 +54,7 @@ class Timeline(timeline.Timeline):
         return _read([event for event in events if event.get("ph") == "X"])
 
 
-def synchronize():
+def synchronize() -> None:
     """Wait until every GPU has done what was queued for it. On a CPU there is nothing to wait for."""
     for index in range(torch.cuda.device_count()):
         torch.cuda.synchronize(index)

@@ -159,15 +159,30 @@ def test_lesson_takes_an_hour(path):
 
 
 def test_every_lesson_is_in_the_table():
-    """README.md and 00-start-here.ipynb link to every lesson there is, and README.md to no other."""
+    """README.md and 00-start-here.ipynb link to every lesson there is."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     start = nbformat.read(ROOT / "notebooks" / "00-start-here.ipynb", as_version=4)
     links = {target for cell in start.cells for _, _, target in LINK.findall(cell.source)}
     for path in LESSONS:
         assert f"({path.relative_to(ROOT).as_posix()})" in readme, path.name
         assert f"{name(path)}.ipynb" in links or name(path) == "00-start-here", path.name
-    for _, _, target in LINK.findall(readme):
-        assert re.match(r"https?://|#", target) or (ROOT / target).exists(), target
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE-text.md",
+                                  "notebooks/for-instructors.md"])
+def test_links_of_a_page_lead_somewhere(page):
+    """A page links to what exists, or to the issues on the page's own host, with a form that exists."""
+    for _, _, target in LINK.findall((ROOT / page).read_text(encoding="utf-8")):
+        issues = re.fullmatch(r"\.\./\.\./issues(?:/new\?template=(.+))?", target)
+        place = ROOT / ".github" / "ISSUE_TEMPLATE" / (issues[1] or "") if issues else (ROOT / page).parent / target
+        assert re.match(r"https?://|#", target) or place.exists(), target
+
+
+def test_every_tag_is_explained():
+    """CONTRIBUTING.md has a row for every tag that a lesson uses, and for no other."""
+    used = {tag for path in LESSONS for cell in nbformat.read(path, as_version=4).cells for tag in tags(cell)}
+    rows = re.findall(r"^\| `(.+?)` \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(rows) == sorted({re.sub("^claim:.+", "claim:<null>", tag) for tag in used})
 
 
 def test_each_lesson_leads_to_the_next():

@@ -1,5 +1,6 @@
 """The set-up: what its files say agrees, and every machine gets the tracks that it can run, or is told what to do."""
 import contextlib
+import json
 import os
 import re
 import shlex
@@ -19,6 +20,8 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+
+from d2lhelpers import __version__
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -87,7 +90,7 @@ def test_installed_is_the_lock():
     """The packages of the running Python are those of its lock, and d2lhelpers is this one."""
     lock = "requirements.txt" if find_spec("mxnet") else "requirements-pytorch.txt"
     different = {}
-    for name, version in {**pins(lock), PROJECT["name"]: PROJECT["version"]}.items():
+    for name, version in {**pins(lock), PROJECT["name"]: __version__}.items():
         try:
             installed = metadata.version(name).split("+")[0]  # torch says behind a "+" what it was built for
         except metadata.PackageNotFoundError:
@@ -130,6 +133,30 @@ def test_a_workflow_can_do_no_harm(name):
     text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text()
     for line in re.findall(r".*\buses:.*", text):
         assert re.search(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line
+
+
+def test_the_version_is_the_same_everywhere():
+    """CITATION.cff and the first section of CHANGELOG.md are about this version, and give it one date."""
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    newest = re.search(r"^## (\S+) \((\S+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert citation["version"] == newest[1] == __version__
+    assert str(citation["date-released"]) == newest[2]
+
+
+def test_every_system_gets_the_same_packages():
+    """CI, README.md and the container name the same packages; the devcontainer is made of the container's system."""
+    listed = re.search(r"packages=\((.+?)^    \)", (ROOT / ".ci" / "run").read_text(), re.DOTALL | re.MULTILINE)[1]
+    needed = {line.split()[0] for line in listed.strip().splitlines()}
+    assert len(needed) == 3
+    # Debian's Python lacks venv, which that of the container has; there git serves the editor.
+    for file, besides in (("README.md", "python3-venv"), ("Containerfile", "git")):
+        named = re.search(r"apt-get install(?: --\S+)*((?: [a-z0-9-]+)+)", (ROOT / file).read_text())[1]
+        assert set(named.split()) == {*needed, besides}, file
+    folder, container = ROOT / ".devcontainer", (ROOT / "Containerfile").read_text()
+    settings = json.loads((folder / "devcontainer.json").read_text())
+    assert (folder / settings["build"]["dockerfile"]).resolve() == ROOT / "Containerfile"
+    assert f" AS {settings['build']['target']}\n" in container
+    assert f"USER {settings['remoteUser']}\n" in container
 
 
 def test_code_is_clean():
@@ -248,8 +275,9 @@ def house(tmp_path):
     house.environment = {"PATH": str(tmp_path / "bin"), "LC_ALL": "C.UTF-8"}
     house.folder.mkdir()
     (tmp_path / "bin").mkdir()
-    for name in ["setup.sh", *LOCKS, "pyproject.toml"]:
-        shutil.copy(ROOT / name, house.folder)
+    (house.folder / "d2lhelpers").mkdir()
+    for name in ["setup.sh", *LOCKS, "pyproject.toml", "d2lhelpers/__init__.py"]:
+        shutil.copy(ROOT / name, house.folder / name)
     for tool in ["bash", "cat", "cksum", "cp", "dirname", "env", "find", "head", "ls", "mkdir", "rm", "sh",
                  "sleep"]:
         (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
@@ -259,7 +287,7 @@ def house(tmp_path):
 
 @pytest.mark.parametrize("missing", ["", "libgomp1"])
 def test_ci_is_make_test(house, missing):
-    """.ci/run installs the Debian packages that are missing; the rest, and the exit status, is that of `make test-all`."""
+    """.ci/run installs the Debian packages that are missing; the rest is `make test-all`, with its exit status."""
     (house.folder / ".ci").mkdir()
     script = shutil.copy(ROOT / ".ci" / "run", house.folder / ".ci")
     house.python("python3")

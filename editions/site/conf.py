@@ -3,7 +3,7 @@ import os
 from importlib.util import find_spec
 
 project = "How deep-learning frameworks get their speed"
-copyright = "its authors; the code is under the MIT licence"
+copyright = "its authors; text and figures are under CC BY 4.0, the code is under the MIT licence"
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
 exclude_patterns = ["checks", "*/checks", "contents.md"]
 nb_execution_mode = "off"
