@@ -10,12 +10,12 @@ from .surroundings import begin_notebook
 if TYPE_CHECKING:  # for editors, which do not call __getattr__
     from .benchmark import Benchmark, measure
     from .mxnet import allreduce, configure_engine, devices, evaluate_accuracy, load_data, split_and_load
-    from .timeline import Timeline
+    from .mxnet_timeline import Timeline
 
 __version__ = "2.0.0"
 __all__ = ["Benchmark", "Timeline", "allreduce", "configure_engine", "devices", "evaluate_accuracy", "load_data",
            "measure", "split_and_load"]
-_MODULES = {"Benchmark": "benchmark", "measure": "benchmark", "Timeline": "timeline"}  # the others are in mxnet.py
+_MODULES = {"Benchmark": "benchmark", "measure": "benchmark", "Timeline": "mxnet_timeline"}  # others: mxnet.py
 
 
 def __getattr__(name: str) -> object:

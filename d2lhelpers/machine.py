@@ -144,7 +144,7 @@ def limits() -> Limits:
 def count_calls(fn: Callable[[], object]) -> int:
     """Return how often Python handed work to the framework while `fn()` ran: an operator, or a whole compiled graph."""
     if "mxnet" in sys.modules:
-        from .timeline import Timeline
+        from .mxnet_timeline import Timeline
     else:
         from .torch_timeline import Timeline
     with Timeline() as timeline:

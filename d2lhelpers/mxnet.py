@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .datasets import load_arrays, part_sizes
+from .datasets import load_arrays
+from .parts import part_sizes
 from .surroundings import mxnet_fault, name_obstacles, usable_cores
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 from .benchmark import Benchmark, measure
-from .datasets import load_arrays, part_sizes
+from .datasets import load_arrays
+from .parts import part_sizes
 from .surroundings import name_obstacles
 from .torch_timeline import Timeline, synchronize
 

@@ -20,9 +20,10 @@ os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or else the profiler writes t
 class Timeline(timeline.Timeline):
     """Record what runs inside a `with` block: every operator with its device, start and end.
 
-    Like `d2lhelpers.Timeline`, but `memory` stays empty. An operator that calls others is shown as one. On a CPU each
-    thread has a row: "cpu", "cpu thread 1", ... On a GPU kernels and copies are shown where they ran: "cuda:0", or with
-    several streams "cuda:0 stream 7", ...; the CPU's rows then show which thread queued them.
+    See `d2lhelpers.timeline.Timeline` for what a record holds; `memory` stays empty. An operator that calls others is
+    shown as one. On a CPU each thread has a row: "cpu", "cpu thread 1", ... On a GPU kernels and copies are shown where
+    they ran: "cuda:0", or with several streams "cuda:0 stream 7", ...; the CPU's rows then show which thread queued
+    them.
 
     >>> x = torch.ones(100, 100)
     >>> with Timeline() as timeline:

@@ -1,0 +1,104 @@
+"""The Timeline of the MXNet track, over `mxnet.profiler`."""
+import functools
+import json
+import re
+import tempfile
+from pathlib import Path
+
+from . import timeline
+from .timeline import Operator
+
+BLOCK = "Timeline begins", "Timeline ends"  # markers of the block in the record, on the profiler's own clock
+HOUSEKEEPING = re.compile("Delete|WaitForVar|Resource.*SetSeed")  # the engine's own work, not the reader's
+# Functions of MXNet's C library: those by which Python hands over work, those in which it waits for results.
+CALLS = re.compile("MX(ImperativeInvokeEx|InvokeCachedOpEx|AutogradBackward|Executor(For|Back)ward|KVStorePu)")
+WAITS = re.compile("MXNDArray(WaitAll|WaitToRead|WaitToWrite|SyncCopyToCPU)")
+
+
+class Timeline(timeline.Timeline):
+    """Record what runs inside a `with` block: every operator with its device, start and end.
+
+    See `d2lhelpers.timeline.Timeline` for what a record holds. MXNet's profiler ends the process if another thread uses
+    MXNet while Timelines open and close, or if there are more CPU devices than cores plus two. Lesson: 00-start-here.
+
+    >>> import mxnet as mx
+    >>> with Timeline() as timeline:
+    ...     y = mx.nd.ones((100, 100)) + 1
+    >>> [operator.name for operator in timeline.operators], timeline.devices, timeline.calls
+    (['ones', 'plus_scalar'], ['cpu(0)'], 2)
+    """
+
+    def _begin(self):
+        import mxnet as mx
+        mx.nd.waitall()
+        mx.profiler.set_config(profile_memory=self._with_memory, continuous_dump=False)
+        mx.profiler.set_state("run")
+        _marker(BLOCK[0]).mark()
+
+    def _finish(self):
+        import mxnet as mx
+        _marker(BLOCK[1]).mark()
+        try:
+            mx.nd.waitall()
+        finally:
+            mx.profiler.set_state("stop")
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, "profile.json")
+                mx.profiler.set_config(filename=str(path), continuous_dump=False)
+                mx.profiler.dump(finished=False)  # finished=True would end profiling for the whole process
+                text = re.sub(r"\[\s*,", "[", path.read_text("utf-8"), count=1)  # later records begin with a comma
+            events = json.loads(text)["traceEvents"]
+            _processes.update({event["pid"]: event["args"]["name"] for event in events if event["ph"] == "M"})
+        return _read(events)
+
+
+_processes: dict[int, str] = {}  # the profiler names its processes, one per device, in its first record only
+_levels: dict[str, int] = {}  # the profiler's counters of memory go on from one record to the next: their last values
+
+
+@functools.cache  # MXNet never frees what belongs to a marker
+def _marker(name):
+    import mxnet as mx
+    return mx.profiler.Marker(mx.profiler.Domain("Timeline"), name)
+
+
+def _read(events):
+    """Return operators, Python's end, calls, waits and memory from the events of one record of `mxnet.profiler`."""
+    begin, end = (next(event for event in events if event["name"] == name and event["ph"] == "n") for name in BLOCK)
+    # Copies through page-locked memory have a process of their own: the thread tells which device made them. A device
+    # beyond the cores shares that process, but runs more than copies. (With NaiveEngine all share Python's thread.)
+    ends = [event for event in events if event["ph"] == "E" and event["tid"] != begin["tid"]]
+    own = {each["tid"] for each in ends if not (_device(each["pid"]) or re.match("Copy|Delete", each["name"]))}
+    threads = {each["tid"]: _device(each["pid"]) for each in ends if _device(each["pid"]) and each["tid"] not in own}
+    operators, calls, waits, begun = [], 0, [], {}
+    for event in events:
+        name, kind, seconds = event["name"], event["ph"], (event.get("ts", 0) - begin["ts"]) / 1e6
+        if kind in "Bb":
+            begun[event["pid"], event["tid"], name] = seconds
+        elif kind in "Ee":
+            start = begun.pop((event["pid"], event["tid"], name))
+            if kind == "E" and not HOUSEKEEPING.match(name):
+                device = _device(event["pid"]) or threads.get(event["tid"], f"cpu({event['pid']})")
+                operators.append(Operator(re.sub(r"^_(npi|npx|np)?_?", "", name), device, start, seconds))
+            elif event["ts"] <= end["ts"]:
+                calls += bool(CALLS.match(name))
+                if WAITS.match(name) and event["tid"] == begin["tid"]:
+                    waits.append((start, seconds))
+    return operators, (end["ts"] - begin["ts"]) / 1e6, calls, waits, _memory(events, begin["ts"])
+
+
+def _memory(events, begin):
+    """Return the memory after each allocation, relative to the level before the block."""
+    counts = sorted(((event["ts"], event["name"], event["args"]) for event in events
+                     if event["name"][:8] == "Memory: "), key=lambda count: count[:2])
+    before, memory = sum(_levels.values()), [(0.0, 0)] if counts else []
+    for stamp, _, level in counts:
+        _levels.update(level)
+        memory.append(((stamp - begin) / 1e6, sum(_levels.values()) - before))
+    return memory
+
+
+def _device(process):
+    """Name the device of a process in the record: "cpu/0" is cpu(0). None for CPU devices beyond the cores."""
+    kind, _, number = _processes.get(process, "").partition("/")
+    return f"{kind}({number})" if number else None
