@@ -30,8 +30,8 @@ test-all: setup ## runs all that is slow, too: solutions, nulls, browsers, other
 soak: setup ## runs the lessons again and again, some runs beside busy cores (RUNS=20)
 	.venv/bin/python tests/soak.py $(or $(RUNS),20)
 
-benchmark: setup ## measures us, our peers and the limits, and writes the table (ARGS=--lessons executes all lessons, too)
-	.venv/bin/python benchmarks/run.py $(ARGS)
+benchmark: setup ## races us, our peers and the limits, and writes the page about it (ARGS=... names another folder for it)
+	.venv/bin/python benchmarks/collect.py $(ARGS)
 
 # Times and widgets would make every run differ, and stored widgets break previews: text stands in their place.
 execute: setup ## runs the lessons from fresh kernels and stores them (LESSONS=... names some)

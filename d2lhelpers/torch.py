@@ -17,8 +17,9 @@ __all__ = ["Benchmark", "Timeline", "allreduce", "devices", "evaluate_accuracy",
            "split_and_load", "synchronize"]
 logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # CUDA's compiler without a GPU is no fault
 name_obstacles("torch")
-SMALL = 1 << 20  # bytes; up to this, parts of a tensor gain less than their extra operators cost
-CHUNK = 1 << 19  # elements; the sum of so few is still in the cache when it is copied
+CACHED = 1 << 24  # bytes of all tensors together; so few are still in a CPU's cache when the sum is copied
+CHUNK = 1 << 18  # elements; of larger tensors, so many of each are summed, then copied while they are in the cache
+SMALL = 1 << 20  # bytes of one tensor; on several devices, parts of it would cost more operators than they save
 
 
 def devices(n: int = 2, kind: str | None = None) -> list[torch.device]:
@@ -69,9 +70,9 @@ def allreduce(data: Iterable[torch.Tensor]) -> None:
     for one, next_one in pairwise(sorted(starts)):
         if next_one - one < size:
             raise ValueError("allreduce: two of the tensors share memory; clone() one of them")
-    if size > SMALL or not plain:
+    if size * len(data) > CACHED or not plain:
         return _allreduce_by_parts(data)
-    for tensor in data[1:]:  # a small sum needs no parts
+    for tensor in data[1:]:  # what the cache holds needs no parts
         first.add_(tensor)
     for tensor in data[1:]:
         tensor.copy_(first)
@@ -118,10 +119,13 @@ def split_and_load(data: torch.Tensor | np.ndarray, devices: Iterable[torch.devi
     places = list(map(torch.device, devices))
     if isinstance(data, np.ndarray):
         data = torch.tensor(data)
-    count, on_cpu = len(places), data.is_cpu
-    even = weights is None and 0 < count <= data.shape[0]
-    parts = data.tensor_split(count) if even else data.split(part_sizes(data.shape[0], count, weights))
-    return [part.to(place, non_blocking=on_cpu) for part, place in zip(parts, places, strict=True)]
+    rows, count, on_cpu = data.shape[0], len(places), data.is_cpu
+    if weights is None and rows >= count > 0:
+        parts = data.tensor_split(count)
+    else:
+        parts = data.split(part_sizes(rows, count, weights))
+    return [part if part.device == place else part.to(place, non_blocking=on_cpu)
+            for part, place in zip(parts, places, strict=True)]
 
 
 @torch.no_grad()

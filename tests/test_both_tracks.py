@@ -34,7 +34,7 @@ if find_spec("torch"):
 
     TRACKS["torch"] = Track(  # its CPU is one device, however often it is named
         d2lhelpers.torch, lambda values, device=0: torch.tensor(values), lambda tensor: tensor.numpy(),
-        lambda tensor: tensor.device, lambda number: torch.device("cpu"), {"SMALL": 8, "CHUNK": 3})
+        lambda tensor: tensor.device, lambda number: torch.device("cpu"), {"CACHED": 8, "CHUNK": 3})
 
 TYPES = ["float16", "float32", "float64", "int8", "uint8", "int32", "int64"]
 
