@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 project = "How deep-learning frameworks get their speed"
 copyright = "its authors; text and figures are under CC BY 4.0, the code is under the MIT licence"
-extensions = ["myst_nb", "sphinx.ext.autodoc"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]  # napoleon reads "Raises:"
 exclude_patterns = ["checks", "*/checks", "contents.md"]
 nb_execution_mode = "off"
 nb_merge_streams = True
