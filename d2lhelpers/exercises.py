@@ -1,9 +1,35 @@
 """What a lesson asks of its reader: a prediction before a measurement, an answer that can be checked, a model."""
+import contextlib
 import os
+import signal
+import threading
 from collections.abc import Callable
 from typing import Any
 
 WIDGETS = os.environ.get("D2LHELPERS_WIDGETS") != "0"  # text instead of widgets is the same on every run
+PATIENCE = 40  # seconds after which `check` ends an answer: far longer than any right one takes
+
+
+class Endless(BaseException):
+    """The reader's code did not come back. It is no Exception: code that catches those must end, too."""
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float):
+    """Raise `Endless` in the code of the `with` block once it has run for `seconds`, and again until it ends."""
+    def end(*_):
+        raise Endless
+
+    if threading.current_thread() is not threading.main_thread():  # only the main thread can be interrupted
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 class Prediction:
@@ -62,7 +88,8 @@ def check(answer: object, *rules: tuple[Callable[[Any], object], str]) -> bool:
     """Return whether the reader's `answer` keeps all rules; print *right*, or the hint of the first one broken.
 
     Each rule is a pair: a function that takes the answer and says whether it holds, and a hint. A rule that raises an
-    exception is broken, and the exception is shown. Lesson: 00-start-here.
+    exception is broken, and the exception is shown. An answer that is still running after `PATIENCE` seconds is ended.
+    Lesson: 00-start-here.
 
     >>> check(3, (lambda x: x > 0, "it is a count"), (lambda x: x % 2 == 0, "each one has a partner"))
     not yet. Hint: each one has a partner
@@ -71,13 +98,24 @@ def check(answer: object, *rules: tuple[Callable[[Any], object], str]) -> bool:
     if answer is ...:
         print("no answer yet: put yours in place of the three dots, then run this cell again")
         return False
-    for rule, hint in rules:
-        try:
-            holds, why = bool(rule(answer)), ""
-        except Exception as error:  # the reader's own code may fail in any way
-            holds, why = False, f" It raised {error!r}."
-        if not holds:
-            print(f"not yet.{why} Hint: {hint}")
-            return False
+    try:
+        with time_limit(PATIENCE):
+            for rule, hint in rules:
+                why = broken(rule, answer)
+                if why is not None:
+                    print(f"not yet. {why}Hint: {hint}")
+                    return False
+    except Endless:
+        print(f"not yet. It was still running after {PATIENCE} seconds. Hint: which "
+              "loop never ends, or what does it wait for?")
+        return False
     print("right")
     return True
+
+
+def broken(rule: Callable[[Any], object], answer: object) -> str | None:
+    """Return None if the `answer` keeps the `rule`; if not, what it raised, or "" where it raised nothing."""
+    try:
+        return None if rule(answer) else ""
+    except Exception as error:  # the reader's own code may fail in any way
+        return f"It raised {error!r}. "

@@ -3,7 +3,7 @@ import itertools
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -143,6 +143,11 @@ class Timeline:
         `label` takes an Operator and returns another name for it, so that a lesson can group operators.
         """
         timeline_plot.draw(self, ax, label)
+
+    @staticmethod
+    def plot_all(records: "Mapping[str, Timeline]", label: Callable[[Operator], str] | None = None) -> None:
+        """Draw several records one above the other on one scale of time: `records` maps titles to Timelines."""
+        timeline_plot.draw_all(records, label)
 
     def plot_memory(self, ax: "Axes | None" = None, label: str | None = None) -> None:
         """Draw the memory in use since the block began; `label` names the curve among others on the same `ax`."""

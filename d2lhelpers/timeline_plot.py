@@ -2,14 +2,30 @@
 from .plots import COMMUNICATION, FONT, PYTHON, axes, device_colour, is_communication, shade
 
 
-def draw(record, ax=None, label=None):
-    """Draw a Timeline, as `Timeline.plot` says."""
+def draw_all(records, label=None):
+    """Draw several Timelines one above the other, as `Timeline.plot_all` says."""
+    import matplotlib.pyplot as plt
+    end = max(record.end for record in records.values())
+    heights = [1.5 + 0.6 * len(record.devices) for record in records.values()]
+    _, panels = plt.subplots(len(records), figsize=(10, 0.6 + sum(heights)), height_ratios=heights, squeeze=False,
+                             layout="constrained")
+    for panel, (title, record) in zip(panels[:, 0], records.items(), strict=True):
+        draw(record, panel, label, end)
+        panel.set_title(title, loc="left", fontsize=FONT, fontweight="bold")
+    for panel in panels[:-1, 0]:
+        panel.set_xlabel("")
+    plt.show()
+
+
+def draw(record, ax=None, label=None, end=None):
+    """Draw a Timeline, as `Timeline.plot` says, up to `end` seconds if the record itself ends before."""
     from matplotlib.legend_handler import HandlerTuple
     from matplotlib.patches import Patch
     rows = ["Python", *record.devices]
     with_gpu = any(row.startswith(("gpu", "cuda")) for row in rows)
-    scale, unit = (1e3, "milliseconds") if record.end < 2 else (1, "seconds")
-    width, legend = (record.end or 1) * scale, {}
+    end = end or record.end or 1.0
+    scale, unit = (1e3, "milliseconds") if end < 2 else (1, "seconds")
+    width, legend = end * scale, {}
     with axes(ax, (10, 1.2 + 0.6 * len(rows)), f"{unit} since the block began") as ax:
         ax.set(xlim=(-0.004 * width, width), ylim=(len(rows) - 0.5, -0.5))
         ax.set_yticks(range(len(rows)), rows)

@@ -141,7 +141,7 @@ def write_site(folder, repository=None):
                 note = COLAB.format(repository=repository, name=repository.split("/")[1])
                 notebook.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="colab"))
             for cell in notebook.cells:
-                if has_tag(cell, "setup"):
+                if has_tag(cell, "setup", "measure"):
                     cell.metadata["tags"].append("hide-input")
                 if has_tag(cell, "solution"):
                     cell.metadata["tags"].append("hide-cell")

@@ -1,3 +1,5 @@
+import time
+
 import ipywidgets
 import pytest
 
@@ -57,3 +59,13 @@ def test_check(capsys, answer, right, words):
     assert check(answer, (lambda x: x > 1, "larger"), (lambda x: x % 2 == 0, "an even number"),
                  (lambda x: fails() if x == 4 else True, "not four")) is right
     assert capsys.readouterr().out == words
+
+
+@pytest.mark.parametrize("endless", [
+    "while True: pass", "while True:\n    try: time.sleep(9)\n    except Exception: pass"])
+def test_check_ends_an_answer_that_never_ends(capsys, monkeypatch, endless):
+    """An answer that never comes back is ended, even if it catches every Exception, and the next one is checked."""
+    monkeypatch.setattr(exercises, "PATIENCE", 0.2)
+    assert not check(lambda: exec(endless, {"time": time}), (lambda run: run() or True, "run it"))
+    assert "still running after 0.2 seconds" in capsys.readouterr().out
+    assert check(3, (lambda x: x == 3, "three"))

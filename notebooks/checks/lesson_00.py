@@ -5,15 +5,28 @@ from d2lhelpers.exercises import check
 def check_1(answer, timeline):
     """Check how many times as long as Python's part the whole `timeline` took."""
     python, whole = timeline.returned, timeline.end
+    ratio = whole / python
+    difference = "that is a difference, a time. How many times does the one fit into the other?"
+    alone = "that is the time of the whole: compare it with Python's"
+    mistakes = {
+        ratio - 1: "that is how often Python's part fits into the time after it. The whole begins with Python",
+        1 / ratio: "that is less than 1, but the whole took longer than Python's part",
+        100 * ratio: "that is in percent: twice as long is 2, not 200",
+        whole - python: difference, 1e3 * (whole - python): difference,
+        whole: alone, 1e3 * whole: alone,
+    }
 
-    def near(number, other):
-        return abs(number - other) <= 0.05 * abs(other)
+    def distance(answer, number):
+        return abs(float(answer) / number - 1)
+
+    def nearest(answer):
+        """Return which of the right answer and the mistakes is near, and the nearest."""
+        found = min([ratio, *mistakes], key=lambda number: distance(answer, number))
+        return found if distance(answer, found) <= 0.05 else None
 
     return check(
         answer,
-        (lambda a: isinstance(a, (int, float)), "give a number, or an expression that yields one"),
-        (lambda a: near(a, whole / python) or not near(a, whole - python),
-         "that is a difference in seconds. How many times does the one fit into the other?"),
-        (lambda a: a > 1, "Python was done first, so the whole took longer: the answer is more than 1"),
-        (lambda a: near(a, whole / python), "Python's time multiplied by that is not the time of the whole"),
+        (lambda a: float(a) is not None, "give a number, or an expression that yields one"),
+        *((lambda a, mistake=mistake: nearest(a) != mistake, hint) for mistake, hint in mistakes.items()),
+        (lambda a: nearest(a) == ratio, "Python's time multiplied by that is not the time of the whole"),
     )

@@ -16,20 +16,25 @@ def check_1(answer, mlp):
         net(x)
         return count_calls(lambda: net(x))
 
+    first, last, each = calls(0), calls(2), calls(0, 1, 2)
     return check(
         answer,
-        (lambda a: len(a) == 3, "give a list of three numbers in brackets"),
-        (lambda a: all(type(n) is int for n in a), "each is a count: a whole number"),
-        (lambda a: a[0] == calls(0),
-         "the first layer has two operators, the product and the ReLU. How many calls are they, once compiled? Add "
-         "those of the other layers"),
-        (lambda a: a[1] == calls(2), "how many operators does the last layer have? It has no activation"),
-        (lambda a: a[2] == calls(0, 1, 2), "each layer is a graph of its own, and each graph is a call"),
+        (lambda a: len([int(n) for n in a]) == 3, "give three numbers, in square brackets"),
+        (lambda a: list(a) != [3, 3, 3], "those are the layers. Which of them is more than one operator?"),
+        (lambda a: list(a) != [2, 1, 5], "those are the operators that you handed over. How many calls are left?"),
+        (lambda a: a[0] != 5, "the first layer has two operators. Hybridized, it is not as many calls as before"),
+        (lambda a: a[0] == first,
+         "with the first layer hybridized: count one call for it, and one per operator of the layers that are not"),
+        (lambda a: a[1] != first, "it saves as much as the first layer only if it has as many operators. Has it?"),
+        (lambda a: a[1] == last,
+         "with the last layer hybridized: it has no activation. What does one operator save that becomes one call?"),
+        (lambda a: a[2] != 1, "that is the network hybridized as a whole. Here Python still goes from layer to layer"),
+        (lambda a: a[2] == each, "with each layer hybridized by itself: every layer is a graph of its own"),
     )
 
 
-class _Traced(nn.HybridSequential):
-    """A layer that counts how often it is traced, and how often it runs imperatively."""
+class _Counted(nn.HybridSequential):
+    """A network that counts how often it is traced, and how often its Python code runs on arrays."""
 
     traced = ran = 0
 
@@ -41,57 +46,80 @@ class _Traced(nn.HybridSequential):
         return super().hybrid_forward(F, x)
 
 
-def _network():
-    net = _Traced()
+def counted_network():
+    """Return a small network that counts in `traced` and `ran` how its Python code is used."""
+    net = _Counted()
     net.add(nn.Dense(4, activation="relu"), nn.Dense(2))
     net.initialize()
     return net
 
 
-def count_tracings(serve, requests):
-    """Return how often `serve(net, requests)` has a small network traced."""
-    net = _network()
-    serve(net, requests)
-    return net.traced
-
-
 def check_2(answer):
-    """Check a function (network, requests, debug) that has the network traced once, and not at all if it debugs."""
+    """Check a function that takes a network once and returns what serves its requests, compiled or not."""
     requests = [np.ones((1, 3)) * number for number in range(5)]
 
-    def right(answer, **options):
-        net = _network()
-        answers = answer(net, requests, **options)
-        net.hybridize(False)
-        return len(answers) == len(requests) and all(
-            np.allclose(found, net(request)) for found, request in zip(answers, requests, strict=True))
+    class Used:
+        """A server of a small network, with what its network counted in each round of requests."""
 
-    def debugged(answer):
-        net = _network()
-        answer(net, requests, debug=True)
-        return net.ran == len(requests) and not net.traced
+        def __init__(self, rounds):
+            net = counted_network()
+            wanted = [net(request) for request in requests]
+            serve = answer(net)
+            self.right, self.traced, self.ran = True, [], []
+            for debug in rounds:
+                net.traced = net.ran = 0
+                answers = list(serve(requests, debug=True) if debug else serve(requests))
+                self.traced.append(net.traced)
+                self.ran.append(net.ran)
+                same = [np.allclose(found, value) for found, value in zip(answers, wanted, strict=True)]
+                self.right = self.right and all(same)
 
     return check(
         answer,
-        (callable, "give a function that takes a network, requests and debug"),
-        (right, "it should return the network's answers, one per request"),
-        (lambda a: count_tracings(a, requests) > 0, "without debug=True, the network should run compiled"),
-        (lambda a: count_tracings(a, requests) == 1,
-         "the network is traced more than once. Every call of hybridize() discards the graph"),
-        (lambda a: right(a, debug=True) and debugged(a), "with debug=True, the network should run imperatively"),
+        (callable, "give a function that takes a network, such as `start`, repaired"),
+        (lambda start: callable(start(counted_network())),
+         "called with a network, it should return the function that serves"),
+        (lambda _: Used([False]).right, "return the network's answers in a list, one per request"),
+        (lambda _: Used([False]).traced != [0], "the network never runs compiled. Who calls hybridize()?"),
+        (lambda _: Used([False]).traced == [1],
+         "one round of requests traces the network more than once: what happens to the graph at each hybridize()?"),
+        (lambda _: Used([False, False, False]).traced == [1, 0, 0],
+         "the first round is right, but each later one traces the network again"),
+        (lambda _: Used([True]).ran == [len(requests)],
+         "with debug=True from the start, the layers' Python code should run for every request"),
+        (lambda _: Used([False, True]).ran[1] == len(requests),
+         "with debug=True after a compiled round, it still runs compiled: nobody could look inside"),
+        (lambda _: Used([False, True, False, False]).traced[3] == 0 and Used([False, True, False]).ran[2] == 0,
+         "after debugging, it does not go back to running compiled"),
+        (lambda _: Used([False, True, False, True]).right, "compiled or not, the answers should be the same"),
     )
 
 
-def check_3(answer):
-    """Check a function from a number of rows to the ratio of times: it is larger for one row than for many."""
-    ratios = []
+def check_3(answer, rows):
+    """Check a function that predicts what compiling gains, and from how many rows on it gains nothing."""
+    def predicted(asking, compiled, per_row, rows):
+        return max(asking, rows * per_row) / max(compiled, rows * per_row)
+
+    def right(gain, *case):
+        return abs(gain(*case) / predicted(*case) - 1) < 1e-6
+
     return check(
         answer,
-        (callable, "give a function that takes the number of rows"),
-        (lambda a: ratios.extend(a(rows) for rows in (1, 1024)) or ratios[0] > 0,
-         "it should return a ratio, such as measure({...}).ratio(\"imperative\", \"hybridized\")"),
-        (lambda a: ratios[0] > ratios[1], "it gains more with many rows than with one: is the ratio upside down? Does "
-         "the input have so many rows, and does sync=npx.waitall wait for the results?"),
-        (lambda a: ratios[0] > 1.2, "with one row, hybridize() should gain something: is the hybridized network "
-         "compiled?"),
+        (callable, "give a function: its name alone, or lambda asking, compiled, per_row, rows: …"),
+        (lambda gain: float(gain(150, 30, 2, 1)) > 0, "it should return a number"),
+        (lambda gain: abs(gain(150, 30, 2, 1) - 30 / 150) > 1e-6,
+         "with one row it says that compiling makes the network slower: is the ratio upside down?"),
+        (lambda gain: abs(gain(150, 30, 2, 1) - 152 / 32) > 1e-6,
+         "you add Python's time and the device's. What do the Timelines say: do they take turns?"),
+        (lambda gain: right(gain, 150, 30, 2, 1), "with one row both are overhead-bound: the time is Python's"),
+        (lambda gain: abs(gain(150, 30, 2, 1000) - 1) < 1e-6,
+         "with a thousand rows the device needs 2,000 µs. Does it matter then how long Python asked?"),
+        (lambda gain: right(gain, 150, 30, 2, 40),
+         "with 40 rows the device needs 80 µs: longer than the one compiled call, but shorter than five calls"),
+        (lambda gain: right(gain, 200, 20, 5, 7) and right(gain, 90, 60, 1, 75), "right for 150, 30 and 2 µs alone"),
+        (lambda _: rows is not ..., "that is right. Now the number of rows, in place of the second three dots"),
+        (lambda _: float(rows) != 15,
+         "from there on the *compiled* network is no longer overhead-bound. Compare the two networks"),
+        (lambda _: float(rows) in (75, 76),
+         "the gain is 1 where the device needs at least as long as Python, even imperatively"),
     )
