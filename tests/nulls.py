@@ -192,6 +192,25 @@ def equal_parts(helpers):
     wrap(helpers, "split_and_load", lambda split, data, devices, weights=None: split(data, devices))
 
 
+@changes("numpy")
+def one_size(numpy):
+    """Let every float32 array of ones with one axis have the same few numbers, which a cache holds."""
+    def few(ones, shape, dtype=None, *args, **options):
+        return ones(2**14 if isinstance(shape, int) and dtype == "float32" else shape, dtype, *args, **options)
+
+    wrap(numpy, "ones", few)
+
+
+@changes("numpy.random")
+def in_order(random):
+    """Let a random generator return what it should mix as it was."""
+    class Generator:
+        def permutation(self, values):
+            return values
+
+    random.default_rng = lambda seed=None: Generator()
+
+
 @changes("torch")
 def no_compile(torch):
     """Let `torch.compile` return the function, or return a decorator that does."""
