@@ -27,7 +27,7 @@ def check_1(answer):
         (lambda a: "c" not in letters(a),
          "one of yours stays the same only while the parameter does, and so it does imperatively"),
         (lambda a: len(letters(a)) > 1, "what you name is frozen, but it is not the only one"),
-        (lambda a: "b" in letters(a), "what you name is frozen. Which of the others draws, and how often when compiled?"),
+        (lambda a: "b" in letters(a), "what you name is frozen. Which other one draws, and how often when compiled?"),
         (lambda a: "e" in letters(a), "what you name is frozen. Did epoch change between your calls?"),
         (lambda a: letters(a) == FROZEN, "what you name is frozen. Did the parameter change between your calls?"),
     )

@@ -149,6 +149,18 @@ class Converted(nn.HybridBlock):
 
 answer_3 = Converted
 
+# %% 3 right
+class Converted(nn.HybridSequential):
+    def __init__(self):
+        super().__init__()
+        self.add(nn.Dense(64, activation="relu"), nn.Dense(10))
+        self.initialize()
+
+    def hybrid_forward(self, F, x):
+        return super().hybrid_forward(F, F.np.where(x.max() > 1, x / 255, x))
+
+answer_3 = Converted
+
 # %% 3 wrong: or lacks its F
 class Converted(nn.HybridBlock):
     def __init__(self):
@@ -416,6 +428,19 @@ class Converted(nn.HybridBlock):
     def hybrid_forward(self, F, x):
         while F.np.maximum(x, 1) is not None:
             x = x / 255
+        return self.output(F.npx.relu(self.hidden(x)))
+
+answer_3 = Converted
+
+# %% 3 wrong: has not been initialized
+class Converted(nn.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        self.hidden = nn.Dense(64)
+        self.output = nn.Dense(10)
+
+    def hybrid_forward(self, F, x):
+        x = F.np.where(x.max() > 1, x / 255, x)
         return self.output(F.npx.relu(self.hidden(x)))
 
 answer_3 = Converted
