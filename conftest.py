@@ -73,7 +73,7 @@ OF_TRACK = {
               "notebooks/scripts/kvstore_worker.py", "tests/test_mxnet.py", "tests/test_many_machines.py"],
     "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "tests/test_torch.py"],
 }
-collect_ignore_glob = ["*/checks/*", "*/answers/*"]  # two packages of one name; no programs, but cells of lessons
+collect_ignore_glob = ["*/checks/*", "*/answers/*"]  # packages of one name; no programs, but cells of lessons
 collect_ignore_glob += [pattern for name in missing for pattern in OF_TRACK[name]]
 
 

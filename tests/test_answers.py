@@ -22,7 +22,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 ROOT = Path(__file__).parent.parent
 ANSWERS = ROOT / "tests" / "answers"
-LESSONS = [*sorted((ROOT / "notebooks").glob("0*.ipynb")), ROOT / "notebooks" / "deeper" / "where-bytes-live.ipynb"]
+NOTEBOOKS = [*(ROOT / "notebooks").glob("0*.ipynb"), *(ROOT / "notebooks" / "deeper").glob("*.ipynb")]
+LESSONS = sorted(path for path in NOTEBOOKS if '"exercise"' in path.read_text(encoding="utf-8"))
 HEADING = re.compile(r"^# %% (\d) (right|wrong)(?:: (.+))?$", re.MULTILINE)
 LIMIT = 900  # seconds for all answers to a lesson
 ENDLESS = "still running"  # the hint for an answer that never ends

@@ -1,0 +1,38 @@
+"""Check the answer to the exercise of Control flow in graphs."""
+from mxnet import np
+from mxnet.gluon import nn
+
+from d2lhelpers.exercises import check
+
+
+def check_1(answer):
+    """Check a function that returns the last row of a matrix, imperatively and in one graph for any number of rows."""
+    def matrix(rows):
+        return np.random.normal(size=(rows, 4))
+
+    def compiled():
+        layer = nn.HybridLambda(answer)
+        layer.hybridize()
+        layer(matrix(3))  # traces
+        return layer
+
+    def right(layer, data):
+        return layer(data).tolist() == data[-1].tolist()
+
+    def shape(layer, rows):
+        return layer(matrix(rows)).shape
+
+    return check(
+        answer,
+        (callable, "give a function of F and x: its name alone"),
+        (lambda a: shape(nn.HybridLambda(a), 3) != (1, 4), "imperatively, that is a matrix of one row, not a row"),
+        (lambda a: shape(nn.HybridLambda(a), 3) == (4,), "imperatively, three rows of four numbers give four numbers"),
+        (lambda a: right(nn.HybridLambda(a), matrix(3)), "imperatively, that is not the last of three rows"),
+        (lambda a: right(nn.HybridLambda(a), matrix(2)) and right(nn.HybridLambda(a), matrix(5)),
+         "imperatively, it is right for three rows alone"),
+        (lambda a: compiled(), "imperatively it is right, but it fails when it is compiled"),
+        (lambda a: shape(compiled(), 3) == (4,), "compiled, it returns more or less than a row of four numbers"),
+        (lambda a: right(compiled(), matrix(3)), "compiled, that is not the last row"),
+        (lambda a: right(compiled(), matrix(5)), "traced with three rows it is right for three; with five it is not"),
+        (lambda a: right(compiled(), matrix(1)), "traced with three rows it is right for more; with one it is not"),
+    )
