@@ -1,4 +1,4 @@
-# The project's commands; `make` alone lists them. Paths are relative, so that this folder may have any name.
+# The project's commands; `make` alone lists them. Paths are relative, so that the folders may have any name.
 
 # With LC_ALL=C, Python 3.11 cannot start from a folder whose name is not ASCII; with LC_ALL unset, it can.
 ifneq ($(filter C POSIX,$(LC_ALL)),)

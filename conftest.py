@@ -48,7 +48,7 @@ def own_surroundings():
     subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], capture_output=True)
 
 
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a run in the background, and in all that it starts
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a background run; what it starts would inherit that
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers inherit this process's surroundings
     own_surroundings()
@@ -57,7 +57,7 @@ settings.load_profile("ours")
 
 # What this machine cannot show is left out, and the last lines of the output say so. In CI a framework may be missing
 # only where it cannot be installed.
-LEFT_OUT = {}  # from what is left out to the reason
+LEFT_OUT = {}  # maps what is left out to the reason
 x86 = platform.machine() in ("x86_64", "AMD64")
 installable = {"mxnet": x86 and sys.version_info < (3, 12), "torch": not (x86 and sys.platform == "darwin")}
 fault = {"mxnet": mxnet_fault(), "torch": "" if find_spec("torch") else "it is not installed"}
@@ -68,7 +68,7 @@ for name in missing:
 if usable_cores() == 1:
     LEFT_OUT["claims about work in parallel"] = "there is one core"
 if "mxnet" not in missing:
-    with contextlib.redirect_stdout(None):  # nothing may come after the number of tests
+    with contextlib.redirect_stdout(None):  # the number of tests stays the last line of the output
         configure_engine(devices=2)
 FILES_OF_TRACK = {
     "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/mxnet_timeline.py", "notebooks/[0-9]*.ipynb", "notebooks/deeper/*",

@@ -64,7 +64,7 @@ def launch(commands, timeout=60):
 
 
 def _variables(changes):
-    """Return the variables of a new process: this one's without settings of threads, then `changes` (None removes)."""
+    """Return a new process's variables: this one's, except thread settings, with `changes`; None removes one."""
     inherited = {name: value for name, value in os.environ.items() if not THREADS.match(name)}
     return {name: str(value) for name, value in {**inherited, **changes}.items() if value is not None}
 

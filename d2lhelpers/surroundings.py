@@ -95,7 +95,7 @@ def mxnet_fault():
 def compiler_fault():
     """Compile a function with PyTorch; return "" if that works on this machine, or else the reason in one line.
 
-    To find a compiler is not enough: it may lack Python's headers, or the system may refuse to load what it has built.
+    Finding a compiler is not enough: it may lack Python's headers, or the system may refuse to load what it has built.
     This takes some seconds. Lesson: pytorch/01-compilers-and-interpreters.
     """
     import torch

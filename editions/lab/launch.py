@@ -1,6 +1,6 @@
 """Start JupyterLab for its reader alone: `make lab` runs `.venv/bin/python -I launch.py FOLDER IP ARGUMENTS...`.
 
-No setting, file or variable of the reader changes that the server listens on the address IP and asks for a new token.
+Whatever the reader's settings, files and variables are, the server listens on IP and asks for a new token.
 
 - `-I` keeps the project's folder, `PYTHONPATH` and the reader's own packages out of the server: otherwise a file
   `secrets.py` could make the token. Kernels are started without `-I`, and see all variables as they are.
