@@ -29,7 +29,8 @@ def start_server(modules, variables, path):
     """
     multiprocessing.get_context("forkserver").set_forkserver_preload(modules)
     with contextlib.ExitStack() as restore:
-        restore.callback(multiprocessing.set_start_method, multiprocessing.get_start_method(allow_none=True), True)
+        method = multiprocessing.get_start_method(allow_none=True)
+        restore.callback(multiprocessing.set_start_method, method, force=True)
         restore.callback(_replace_variables, dict(os.environ))
         restore.callback(os.chdir, os.getcwd())
         restore.callback(setattr, sys, "path", sys.path)
@@ -48,7 +49,7 @@ def start_server(modules, variables, path):
 
 
 def _replace_variables(variables):
-    """Replace all environment variables of this process by `variables`."""
+    """Replace all environment variables of this process with `variables`."""
     for name in os.environ.keys() - variables.keys():
         del os.environ[name]
     os.environ.update(variables)

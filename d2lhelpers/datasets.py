@@ -68,8 +68,8 @@ def _fashion_mnist(part):
     path = _path(f"{part}-labels-idx1-ubyte.gz")
     labels = _read_idx(path, ())
     if len(images) != len(labels) or labels.max() > 9:
-        raise ValueError(f"{path} does not hold one label from 0 to 9 per image: replace it, or remove it, and it is "
-                         "downloaded again")
+        raise ValueError(f"{path} does not hold one label from 0 to 9 per image: replace it, or remove it to have "
+                         "it downloaded again")
     return np.divide(images[:, None], 255, dtype=np.float32), labels.astype(np.int32)
 
 

@@ -28,7 +28,7 @@ def devices(n: int = 2, kind: str | None = None) -> list[torch.device]:
     `kind` "gpu" or "cpu" asks for devices of that kind. Lesson: pytorch/00-start-here.
 
     Raises:
-        ValueError: `n` is less than one, there are too few GPUs for `kind` "gpu", or `kind` is another word.
+        ValueError: `n` is less than one, there are too few GPUs for `kind` "gpu", or `kind` is unknown.
 
     >>> devices(2, kind="cpu")
     [device(type='cpu'), device(type='cpu')]

@@ -58,7 +58,10 @@ class Timeline(timeline.Timeline):
 
 
 def synchronize() -> None:
-    """Wait until every GPU has done what was queued for it. On a CPU there is nothing to wait for."""
+    """Wait until every GPU has done what was queued for it. On a CPU there is nothing to wait for.
+
+    Lesson: pytorch/00-start-here.
+    """
     for index in range(torch.cuda.device_count()):
         torch.cuda.synchronize(index)
 

@@ -219,7 +219,7 @@ def write_new(notebook, path):
 
 
 def write_over(notebook, path):
-    """Replace a notebook by another one, whole or not at all."""
+    """Replace a notebook with another one, whole or not at all."""
     with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as beside:
         made = Path(beside, path.name)
         nbformat.write(notebook, made)

@@ -35,7 +35,7 @@ def changes(module, parallel=False):
 
 
 def wrap(owner, name, around):
-    """Replace the function or method `name` of `owner` by `around(the_old_one, *arguments)`."""
+    """Replace the function or method `name` of `owner` with `around(the_old_one, *arguments)`."""
     old = getattr(owner, name)
     setattr(owner, name, lambda *args, **options: around(old, *args, **options))
 

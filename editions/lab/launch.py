@@ -40,7 +40,7 @@ if __name__ == "__main__":
     LabApp.serverapp_class = Server
     LabApp.launch_instance([
         "--ServerApp.root_dir=.",
-        "--ServerApp.allow_root=True",  # as the user is in many containers
+        "--ServerApp.allow_root=True",  # in many containers the user is root
         f"--LabApp.default_url=/lab/tree/{FOLDER}/{first}",  # also in the address that it prints
         f"--LabApp.app_settings_dir={Path(__file__).parent}",  # turns off the question about news of JupyterLab
         *ARGUMENTS,
