@@ -72,7 +72,7 @@ def test_reported_seconds_count(clock):
     result = measure(lambda: clock.work(50)() or next(seconds), repeat=5, warmup=1, reported=True)
     assert result.times == [5, 1, 4, 2, 3]
     assert str(result) == "median 3 sec (2 sec to 4 sec, 5 runs)"
-    with pytest.raises(TypeError, match="'a' returned None, not its seconds"):
+    with pytest.raises(TypeError, match="'a' returned None, not a time in seconds"):
         measure({"a": clock.work(1)}, reported=True)
     assert measure(lambda: np.float32(0.5), reported=True).median == 0.5
 
@@ -80,7 +80,7 @@ def test_reported_seconds_count(clock):
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -1, True, "1"])
 def test_what_is_no_time_is_refused(wrong):
     """What a callable reports must be a number of seconds that can be."""
-    with pytest.raises(TypeError, match="not its seconds"):
+    with pytest.raises(TypeError, match="not a time in seconds"):
         measure(lambda: wrong, reported=True)
 
 

@@ -80,7 +80,7 @@ mx.nd.waitall()
 os.sched_getaffinity = lambda process: range(9)
 configure_engine(devices={3 - min(2, devices)})
 """)
-    assert "RuntimeError: configure_engine: MXNet is imported already; restart the kernel" in result.stderr
+    assert "RuntimeError: configure_engine: MXNet is already imported; restart the kernel" in result.stderr
     said = (f"engine: {devices} device{'s' * (devices > 1)}, 1 worker and {threads} OpenMP thread{'s' * (threads > 1)} "
             f"per device, 64 workspaces{' (on 1 core, devices take turns)' * (cores == 1)}")
     assert result.stdout.splitlines() == [said] * 2
