@@ -149,12 +149,14 @@ def test_a_copy_is_whole_or_not_there(small, monkeypatch):
 
     editions.write_readers_copies(small / "mine")
     (small / "mine" / "01-a.ipynb").write_text("mine")
+    editions.write_new(nbformat.v4.new_notebook(), small / "mine" / "01-a.ipynb")  # as a second command would do
     before = {path: path.read_bytes() for path in small.glob("mine/**/*.*") if path.is_file()}
     monkeypatch.setattr(nbformat, "write", half)
     (editions.LESSONS / "02-c.ipynb").write_text(nbformat.writes(nbformat.v4.new_notebook()))
     with pytest.raises(OSError, match="full"):
         editions.write_readers_copies(small / "mine")
     assert {path: path.read_bytes() for path in small.glob("mine/**/*.*") if path.is_file()} == before
+    assert before[small / "mine" / "01-a.ipynb"] == b"mine"
 
 
 @pytest.mark.parametrize("lesson", editions.lessons(), ids=str)

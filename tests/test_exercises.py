@@ -16,7 +16,7 @@ def widgets(monkeypatch):
 
 
 def test_a_click_is_kept(capsys, widgets):
-    """A click on a button is the choice, 0 too, which is then printed beside the outcome; without one nothing is."""
+    """A click on a button is the choice, 0 too, printed beside the outcome, which must be one of the answers."""
     prediction = predict("How many?", 1, 0)
     bundle = prediction._repr_mimebundle_()
     assert bundle["text/plain"] == "How many?\n( ) 1\n( ) 0"
@@ -28,6 +28,8 @@ def test_a_click_is_kept(capsys, widgets):
     box.children[1].value = 0
     prediction.beside(1)
     assert capsys.readouterr().out == "you predicted: 0\nthe outcome:   1\n"
+    with pytest.raises(ValueError, match="outcome 2 is not one of the answers"):
+        prediction.beside(2)
 
 
 def test_a_slider_calls_the_function(widgets):

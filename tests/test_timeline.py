@@ -154,6 +154,32 @@ def test_page_locked_copies_belong_to_their_device(mx):
     assert timeline.devices == ["cpu(0)", "cpu(1)"]
 
 
+def test_mxnet_reads_a_record(mx, monkeypatch):
+    """Operators are shown where they ran, calls before the end count, waits of Python's thread, and memory by time."""
+    module = import_module("d2lhelpers.mxnet_timeline")
+    monkeypatch.setattr(module, "_processes", {0: "cpu/0", 1: "cpu/1", 2: "cpu pinned/"})
+    monkeypatch.setattr(module, "_levels", {"Memory: cpu/0": 8})
+
+    def spans(kinds, *spans):
+        return [{"name": name, "ph": kind, "ts": 1e6 + seconds * 1e6, "pid": process, "tid": thread}
+                for name, process, thread, *ends in spans for kind, seconds in zip(kinds, ends, strict=True)]
+
+    def level(seconds, name, size):
+        return {"name": name, "ph": "C", "ts": 1e6 + seconds * 1e6, "pid": 5, "tid": 7, "args": {name: size}}
+
+    operators, *rest = module._read([
+        *spans("n", (module.BLOCK[0], 9, 1, 0), (module.BLOCK[1], 9, 1, 6)),
+        *spans("BE", ("dot", 0, 7, 1, 3), ("_npi_exp", 1, 8, 2, 4), ("CopyCPU2CPU", 2, 8, 4, 5), ("_add", 3, 9, 1, 2),
+               ("DeleteVariable", 0, 7, 4, 5)),
+        *spans("be", ("MXImperativeInvokeEx", 4, 1, 1, 6), ("MXKVStorePushPullEx", 4, 6, 1, 2),
+               ("MXNDArrayFree", 4, 1, 1, 2), ("MXImperativeInvokeEx", 4, 1, 6, 7), ("MXNDArrayWaitAll", 4, 1, 2, 5),
+               ("MXNDArrayWaitAll", 4, 6, 2, 5), ("MXNDArrayWaitAll", 4, 1, 6, 7)),
+        level(3, "Memory: cpu/0", 4), level(2, "Memory: cpu/1", 16), level(2, "Memory: cpu/0", 24)])
+    assert operators == [("dot", "cpu(0)", 1, 3), ("exp", "cpu(1)", 2, 4), ("CopyCPU2CPU", "cpu(1)", 4, 5),
+                         ("add", "cpu(3)", 1, 2)]
+    assert rest == [6, 2, [(2, 5)], [(0, 0), (2, 16), (2, 32), (3, 12)]]
+
+
 @given(st.lists(st.tuples(st.sampled_from(["cpu(0)", "cpu(1)"]), st.integers(0, 30), st.integers(0, 30)), min_size=1))
 def test_busy_and_overlap_are_what_counting_gives(spans):
     """Any operators, empty, nested and repeated ones too, are busy and overlap as counting whole seconds says."""
@@ -201,6 +227,7 @@ def test_torch_shows_the_outermost_operators(over_torch):
     assert names(timeline)[:3] == ["matmul", "relu", "sum"]
     assert {"SumBackward0", "ReluBackward0"} < set(names(timeline))
     assert timeline.devices == ["cpu"]
+    assert timeline.calls == 4  # three operators, and the backward pass, whose steps Python does not call
     assert max(o.end for o in timeline.operators) <= timeline.returned
     assert pickle.loads(pickle.dumps(timeline)).operators == timeline.operators
 
@@ -228,6 +255,7 @@ def test_torch_reads_a_record_of_gpus(over_torch):
         event("kernel", "void at::native::(anonymous namespace)::add<float, std::array<char*, 2> >(at::Params)",
               5e6, 2e6, device=1, stream=7),
         event("cuda_runtime", "cudaStreamSynchronize", 6e6, 3e6),
+        event("cuda_runtime", "cudaStreamSynchronize", 3e6, 1e6, tid=8),
         event("gpu_memcpy", "Memcpy PtoP", 7e6, 1e6, fromDevice=0, inDevice=1, toDevice=1, stream=7),
         event("gpu_memcpy", "Memcpy HtoD", 4e6, 1e6, device=0, stream=20),
         event("cuda_runtime", "cudaDeviceSynchronize", 10.5e6, 1e6)])
