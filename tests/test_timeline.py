@@ -60,7 +60,7 @@ def test_it_shows_what_ran_and_where(mx):
     assert sorted((o.name, o.device) for o in timeline.operators) == [("exp", "cpu(0)")] * 3 + [("exp", "cpu(1)")]
     assert timeline.operators == sorted(timeline.operators, key=lambda o: o.start)
     assert timeline.operators[0].start < backlog / 2
-    assert timeline.calls == 4
+    assert (timeline.calls, timeline.memory) == (4, [])
 
 
 def test_two_devices_overlap_and_python_is_back_first(mx):
@@ -85,6 +85,16 @@ def test_the_best_record(track, enough, best, left):
     timeline = cls.best(lambda: [run() for _ in range(next(counts))], lambda record: len(record.operators), enough, 4)
     assert names(timeline) == ["exp"] * best
     assert list(counts) == left
+
+
+def test_the_best_of_ten(monkeypatch):
+    """If nothing is enough, Timeline.best takes ten records, and waits longer before each for other programs to end."""
+    pauses, ends = [], iter([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 10])
+    monkeypatch.setattr(Timeline, "_begin", lambda self: None)
+    monkeypatch.setattr(Timeline, "_finish", lambda self: ([], next(ends)))
+    monkeypatch.setattr("time.sleep", pauses.append)
+    assert Timeline.best(list, lambda record: record.end).end == 9
+    assert pauses == pytest.approx([0.05 * number for number in range(10)])
 
 
 def test_it_can_be_used_again(track):
@@ -201,6 +211,7 @@ def test_as_the_last_line_of_a_cell_it_shows_its_figures():
     assert repr(timeline) == ("1 operators in 4.00 ms: cpu(0) busy 75%\n"
                               "Python: 3 calls, 1 waits, done after 2.00 ms")
     assert repr(Timeline()).startswith("0 operators in 0.00 ms: no operators")
+    assert made(("a", "one", 0, 1), ("a", "two", 0, 3)).utilization == {"one": 0.333, "two": 1}
 
 
 def test_an_idle_device_is_named():
@@ -214,6 +225,7 @@ def test_save_writes_a_chrome_trace(tmp_path):
     """A saved record is a Chrome trace: one named row per device, and every operator with its microseconds."""
     made(("a", "cpu(0)", 0.5, 1.5), ("b", "cpu(1)", 1, 2)).save(tmp_path / "trace.json")
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    assert len({event["pid"] for event in events}) == 1
     rows = {event["tid"]: event["args"]["name"] for event in events if event["ph"] == "M"}
     spans = {event["name"]: (rows[event["tid"]], event["ts"], event["dur"]) for event in events if event["ph"] == "X"}
     assert spans == {"the block's lines": ("Python", 0, 1e6), "a": ("cpu(0)", 0.5e6, 1e6), "b": ("cpu(1)", 1e6, 1e6)}
