@@ -164,7 +164,7 @@ def test_page_locked_copies_belong_to_their_device(mx):
     assert timeline.devices == ["cpu(0)", "cpu(1)"]
 
 
-def test_mxnet_reads_a_record(mx, monkeypatch):
+def test_mxnet_reads_a_record(monkeypatch):
     """Operators are shown where they ran, calls before the end count, waits of Python's thread, and memory by time."""
     module = import_module("d2lhelpers.mxnet_timeline")
     monkeypatch.setattr(module, "_processes", {0: "cpu/0", 1: "cpu/1", 2: "cpu pinned/"})
@@ -261,7 +261,8 @@ def test_torch_reads_a_record_of_gpus(over_torch):
         return {"ph": "X", "cat": cat, "name": name, "tid": args.pop("tid", 7), "ts": ts, "dur": dur, "args": args}
 
     operators, *rest = over_torch._read([
-        event("user_annotation", over_torch.BLOCK, 1e6, 9e6), event("cpu_op", "aten::mm", 2e6, 1e6),
+        event("user_annotation", over_torch.BLOCK, 1e6, 9e6), event("gpu_user_annotation", over_torch.BLOCK, 4e6, 5e6),
+        event("user_annotation", "a reader's own", 2e6, 1e6), event("cpu_op", "aten::mm", 2e6, 1e6),
         event("cpu_op", "aten::empty", 2.1e6, 1e5), event("cpu_op", "aten::add", 3e6, 1e6, tid=8),
         event("kernel", "gemm", 4e6, 2e6, device=0, stream=7),
         event("kernel", "void at::native::(anonymous namespace)::add<float, std::array<char*, 2> >(at::Params)",
