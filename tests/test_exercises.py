@@ -41,6 +41,13 @@ def test_a_slider_calls_the_function(widgets):
     assert seen == [5, 7]
 
 
+def test_without_widgets_there_is_text(capsys):
+    """Where D2LHELPERS_WIDGETS is 0, as in all tests, a prediction is its text, and a line stands for the sliders."""
+    assert exercises.Prediction("How many?", (1, 0))._repr_mimebundle_() == {"text/plain": "How many?\n( ) 1\n( ) 0"}
+    play(pytest.fail, x=(1, 9))
+    assert capsys.readouterr().out == "(sliders stand here when the lesson runs)\n"
+
+
 def fails():
     """Raise an exception without a message."""
     raise AssertionError
