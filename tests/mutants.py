@@ -1,7 +1,7 @@
 """`make mutants`: change the package and the editions in one place at a time, and list what no test notices.
 
 The tool, cosmic-ray, changes a copy of the project in build/mutants. What it finds is written to tests/mutants.md,
-which keeps the reasons that people have given there. A second run tries only what is new or has survived.
+which keeps the reasons that people have given there. A second run tries only what is new or has no reason yet.
 """
 import contextlib
 import gc
@@ -127,11 +127,8 @@ def try_change(module, mutation):
     return WorkResult(WorkerOutcome.NORMAL, printed, TestOutcome.SURVIVED if passed else TestOutcome.KILLED, changed)
 
 
-def try_changes(module, sample):
-    """Try what is new or has survived in a module; return how many changes there are, and all results of a sample."""
-    passed, printed = run_tests(module)
-    if not passed:
-        sys.exit(f"{module}: its tests fail without any change, or take too long\n{printed}")
+def try_changes(module, sample, explained):
+    """Try what is new or not explained in a module; return how many changes there are, and all results of a sample."""
     session = BUILD / f"{module.replace('/', '-')}.sqlite"
     if session.exists() and session.stat().st_mtime < (ROOT / module).stat().st_mtime:
         session.unlink()
@@ -143,11 +140,14 @@ def try_changes(module, sample):
         places = len(chosen)
         random.Random(0).shuffle(chosen)  # a larger sample holds a smaller one
         chosen = chosen[:sample]
-        results = dict(base.results)
-        for item in chosen:
-            if item.job_id not in results or not results[item.job_id].is_killed:
-                results[item.job_id] = try_change(module, item.mutations[0])
-                base.set_result(item.job_id, results[item.job_id])
+        results = {job: result for job, result in base.results if result.is_killed or result.diff in explained}
+        left = [item for item in chosen if item.job_id not in results]
+        passed, printed = run_tests(module) if left else (True, "")
+        if not passed:
+            sys.exit(f"{module}: its tests fail without any change, or take too long\n{printed}")
+        for item in left:
+            results[item.job_id] = try_change(module, item.mutations[0])
+            base.set_result(item.job_id, results[item.job_id])
     return places, [results[item.job_id] for item in chosen]
 
 
@@ -192,7 +192,8 @@ def main(modules, sample):
     prepare_for_forks()
     rows, reasons = read_page()
     for module in modules:
-        places, results = try_changes(module, sample)
+        explained = [line for line, why in reasons[module].items() if why != NO_REASON]
+        places, results = try_changes(module, sample, explained)
         survived = [result.diff for result in results if not result.is_killed]
         late = sum(result.output == "timeout" for result in results)
         rows[module] = [places, len(results), len(results) - len(survived), late, len(survived)]
