@@ -109,6 +109,11 @@ def test_measure_refuses(fn, options, error, message):
         measure(pytest.fail if fn is print else fn, **options)
 
 
+def test_two_runs_have_quartiles():
+    """Of two runs the quartiles are a quarter and three quarters of the way from the shorter to the longer."""
+    assert str(Measurement([2, 1])) == "median 1.5 sec (1.25 sec to 1.75 sec, 2 runs)"
+
+
 @pytest.mark.parametrize(("seconds", "words"), [
     (12345.6, "12346 sec"), (999.94, "999.9 sec"), (1, "1 sec"), (0.99994, "999.9 ms"), (1e-3, "1 ms"),
     (0.99994e-3, "999.9 µs"), (0, "0 µs")])
