@@ -30,6 +30,7 @@ PAGE = ROOT / "tests" / "mutants.md"
 NO_REASON = "?"
 NAMES = "both_tracks", "machine", "process", "timeline"
 BOTH, MACHINE, PROCESS, TIMELINE = [f"tests/test_{name}.py" for name in NAMES]
+LIGHT = "tests/test_benchmark.py -k light"  # imports that are for editors alone
 # The tests of each module in several runs, the quickest first.
 TESTS = {
     "d2lhelpers/parts.py": ["d2lhelpers/parts.py", f"{BOTH} -k 'torch and (remainder or split_)'"],
@@ -39,11 +40,11 @@ TESTS = {
     "d2lhelpers/torch.py": ["d2lhelpers/torch.py tests/test_torch.py", f"{BOTH} -k 'not mxnet-n'"],
     "d2lhelpers/mxnet.py": [f"d2lhelpers/mxnet.py {BOTH} -k 'not torch'", "tests/test_mxnet.py"],
     "d2lhelpers/timeline.py": [f"d2lhelpers/timeline.py {TIMELINE} -k 'counting or figures or idle or trace'",
-                               f"{MACHINE} -k 'colours or back_row'", f"{TIMELINE} -k 'over_torch or memory'"],
+                               f"{MACHINE} -k 'colours or back_row'", LIGHT, f"{TIMELINE} -k 'over_torch or memory'"],
     "d2lhelpers/torch_timeline.py": [f"{TIMELINE} -k torch_reads", f"d2lhelpers/torch_timeline.py {TIMELINE} -k torch"],
     "d2lhelpers/mxnet_timeline.py": [f"{TIMELINE} -k mxnet_reads",
                                      f"d2lhelpers/mxnet_timeline.py {TIMELINE} -k 'not torch'"],
-    "d2lhelpers/machine.py": [f"d2lhelpers/machine.py {MACHINE} -k 'not limits and not calls'", f"{MACHINE}"],
+    "d2lhelpers/machine.py": [f"d2lhelpers/machine.py {MACHINE} -k 'not limits and not calls'", LIGHT, MACHINE],
     "d2lhelpers/process.py": [PROCESS, f"d2lhelpers/process.py {PROCESS} -m slow"],
     "editions/write.py": ["tests/test_editions.py -k 'not nothing_needs'",
                           "tests/test_editions.py -m slow -k 'not slide'"],
@@ -51,7 +52,7 @@ TESTS = {
     "d2lhelpers/surroundings.py": ["tests/test_surroundings.py", f"tests/test_mxnet.py {MACHINE}"],
     "d2lhelpers/_guard.py": [PROCESS],
     "d2lhelpers/_forks.py": [f"{PROCESS} -m slow"],
-    "d2lhelpers/plots.py": [MACHINE],
+    "d2lhelpers/plots.py": [MACHINE, LIGHT],
     "d2lhelpers/timeline_plot.py": [MACHINE],
 }
 LIMITS = {"processor": 20, "clock": 600}  # seconds after which tests count as failed: they would never end

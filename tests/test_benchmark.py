@@ -50,8 +50,10 @@ def test_benchmark_prints_and_keeps_the_time(clock, capsys):
 
 
 def test_measure_takes_turns():
-    """Several callables are called round by round, every second round backwards."""
+    """Several callables are called round by round, every second round backwards; how often is said by name."""
     calls = []
+    with pytest.raises(TypeError, match="positional"):
+        measure(calls.clear, 3)
     measure({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, repeat=3, warmup=1)
     assert "".join(calls) == "ba" + "ab" + "ba" + "ab"
 

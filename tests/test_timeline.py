@@ -208,9 +208,9 @@ def test_busy_and_overlap_are_what_counting_gives(spans):
 def test_as_the_last_line_of_a_cell_it_shows_its_figures():
     """Its text says how much ran where, how long Python took, and how often it called and waited."""
     timeline = Timeline()
-    timeline._keep([Operator("dot", "cpu(0)", 0.001, 0.004)], 0.002, 3, [(0.001, 0.002)])
-    assert repr(timeline) == ("1 operators in 4.00 ms: cpu(0) busy 75%\n"
-                              "Python: 3 calls, 1 waits, done after 2.00 ms")
+    timeline._keep([Operator("dot", "cpu(0)", 0.1, 0.4)], 0.2, 3, [(0.1, 0.2)])
+    assert repr(timeline) == ("1 operators in 400.00 ms: cpu(0) busy 75%\n"
+                              "Python: 3 calls, 1 waits, done after 200.00 ms")
     assert repr(Timeline()).startswith("0 operators in 0.00 ms: no operators")
     assert made(("a", "one", 0, 1), ("a", "two", 0, 3)).utilization == {"one": 0.333, "two": 1}
 
