@@ -34,7 +34,8 @@ LIGHT = "tests/test_benchmark.py -k light"  # imports that are for editors alone
 # The tests of each module in several runs, the quickest first.
 TESTS = {
     "d2lhelpers/parts.py": ["d2lhelpers/parts.py", f"{BOTH} -k 'torch and (remainder or split_)'"],
-    "d2lhelpers/benchmark.py": ["d2lhelpers/benchmark.py tests/test_benchmark.py", f"{MACHINE} -k 'bars or suits or back_row'"],
+    "d2lhelpers/benchmark.py": ["d2lhelpers/benchmark.py tests/test_benchmark.py",
+                                f"{MACHINE} -k 'bars or suits or back_row'"],
     "d2lhelpers/exercises.py": ["d2lhelpers/exercises.py tests/test_exercises.py"],
     "d2lhelpers/datasets.py": ["d2lhelpers/datasets.py tests/test_datasets.py"],
     "d2lhelpers/torch.py": ["d2lhelpers/torch.py tests/test_torch.py", f"{BOTH} -k 'not mxnet-n'"],
