@@ -7,7 +7,7 @@ endif
 
 LESSONS ?= $(sort $(wildcard notebooks/*.ipynb notebooks/*/*.ipynb))
 
-.PHONY: help setup lab test test-all soak benchmark execute slides site student lock clean
+.PHONY: help setup lab test test-all soak mutants benchmark execute slides site student lock clean
 
 help: ## lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -29,6 +29,10 @@ test-all: setup ## also runs what is slow: solutions, nulls, browsers, other sur
 
 soak: setup ## runs the lessons again and again, every fourth time with all cores busy (RUNS=20)
 	.venv/bin/python tests/soak.py $(or $(RUNS),20)
+
+mutants: setup ## changes the code in one place at a time, and lists what no test notices (hours; MODULES=... names some)
+	.venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra mutants
+	.venv/bin/python tests/mutants.py $(or $(SAMPLE),0) $(MODULES)
 
 benchmark: setup ## races the helpers, their peers and the limits, and writes a page about it (ARGS=FOLDER: there)
 	.venv/bin/python benchmarks/collect.py $(ARGS)
@@ -53,7 +57,7 @@ student: setup ## makes an edition without solutions and outputs in build/studen
 LOCK = .venv/bin/uv pip compile --quiet --universal --python-version 3.10 --no-python-downloads \
 	--annotation-style line --custom-compile-command "make lock" $(ARGS) pyproject.toml
 lock: setup ## compiles both requirements files from pyproject.toml (ARGS=--upgrade takes the newest versions)
-	$(LOCK) --all-extras --fork-strategy fewest --output-file requirements.txt
+	$(LOCK) --extra mxnet --extra pytorch --extra lessons --extra test --fork-strategy fewest --output-file requirements.txt
 	$(LOCK) --extra pytorch --extra lessons --extra test --output-file requirements-pytorch.txt
 
 clean: ## removes .venv, build and the caches, never what you wrote
