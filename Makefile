@@ -1,45 +1,49 @@
-# The project's commands; `make` alone lists them. Paths are relative, so that the folder's own may hold anything.
+# The project's commands; `make` alone lists them. Paths are relative, so that the folders may have any name.
 
-# Where LC_ALL is C, Python 3.11 cannot start from a folder with a name that is not ASCII; where it is unset, it can.
+# With LC_ALL=C, Python 3.11 cannot start from a folder whose name is not ASCII; with LC_ALL unset, it can.
 ifneq ($(filter C POSIX,$(LC_ALL)),)
 unexport LC_ALL
 endif
 
 LESSONS ?= $(sort $(wildcard notebooks/*.ipynb notebooks/*/*.ipynb))
 
-.PHONY: help setup lab test test-all soak benchmark execute slides site student lock clean
+.PHONY: help setup lab test test-all soak mutants benchmark execute slides site student lock clean
 
 help: ## lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
-setup: ## makes .venv, which the others do too (PYTHON=... names the Python to make it with)
+setup: ## makes .venv, as all commands below do when they need it (PYTHON=... names the Python to use)
 	@sh ./setup.sh
 
-# Jupyter listens on this machine alone unless IP says otherwise, and always asks for a token: the launcher sees to it.
+# The launcher makes Jupyter listen only on this machine, unless IP names another address, and always ask for a token.
 OPENED = $(if $(filter stored,$(LESSONS)),notebooks,my-lessons)
-lab: setup ## opens your own copy of the lessons in JupyterLab (LESSONS=stored: these, to present; IP=0.0.0.0 in a container)
+lab: setup ## opens your own copy of the lessons (LESSONS=stored: the originals, to present; IP=0.0.0.0 in a container)
 	$(if $(filter my-lessons,$(OPENED)),.venv/bin/python -I editions/write.py copies my-lessons)
 	.venv/bin/python -I editions/lab/launch.py $(OPENED) "$(or $(IP),127.0.0.1)" $(LAB_ARGS)
 
 test: setup ## runs the tests and all lessons, in about five minutes
 	.venv/bin/python -m pytest $(ARGS)
 
-test-all: setup ## runs all that is slow, too: solutions, nulls, browsers, other surroundings (some 45 minutes)
+test-all: setup ## also runs what is slow: solutions, nulls, browsers, other surroundings (about 45 minutes)
 	.venv/bin/python -m pytest -m '' $(ARGS)
 
-soak: setup ## runs the lessons again and again, some runs beside busy cores (RUNS=20)
+soak: setup ## runs the lessons again and again, every fourth time with all cores busy (RUNS=20)
 	.venv/bin/python tests/soak.py $(or $(RUNS),20)
 
-benchmark: setup ## races us, our peers and the limits, and writes the page about it (ARGS=... names another folder for it)
+mutants: setup ## changes the code in one place at a time, and lists what no test notices (hours; MODULES=... names some)
+	.venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra mutants
+	.venv/bin/python tests/mutants.py $(or $(SAMPLE),0) $(MODULES)
+
+benchmark: setup ## races the helpers, their peers and the limits, and writes a page about it (ARGS=FOLDER: there)
 	.venv/bin/python benchmarks/collect.py $(ARGS)
 
-# Times and widgets would make every run differ, and stored widgets break previews: text stands in their place.
+# Times and widgets would differ in every run, and stored widgets break previews, so text is stored in their place.
 execute: setup ## runs the lessons from fresh kernels and stores them (LESSONS=... names some)
 	D2LHELPERS_WIDGETS=0 .venv/bin/python -m nbconvert --to notebook --execute --inplace --coalesce-streams \
 		--ExecutePreprocessor.timeout=600 --ExecutePreprocessor.record_timing=False \
 		--ExecutePreprocessor.store_widget_state=False $(LESSONS)
 
-slides: setup ## makes a deck of every lesson in build/slides, which opens without a network (PDF=1: PDFs, too)
+slides: setup ## makes a deck of every lesson in build/slides, which opens without a network (PDF=1: also PDFs)
 	.venv/bin/python editions/write.py slides build/slides $(if $(PDF),--pdf)
 
 site: setup ## makes a site of all lessons in build/site (REPOSITORY=owner/name adds buttons for Binder and Colab)
@@ -48,12 +52,12 @@ site: setup ## makes a site of all lessons in build/site (REPOSITORY=owner/name 
 student: setup ## makes an edition without solutions and outputs in build/student
 	.venv/bin/python editions/write.py student build/student
 
-# "fewest" keeps one version of each package for Python 3.10 and 3.11: CI's run on one of them speaks for both. The PyTorch
-# track's lock cannot: no NumPy is there for Python 3.10 and 3.14 both.
+# "fewest" keeps one version of each package for Python 3.10 and 3.11, so CI's run with one of them holds for both. The
+# PyTorch track's lock cannot do the same: no version of NumPy runs with both Python 3.10 and 3.14.
 LOCK = .venv/bin/uv pip compile --quiet --universal --python-version 3.10 --no-python-downloads \
 	--annotation-style line --custom-compile-command "make lock" $(ARGS) pyproject.toml
-lock: setup ## compiles both requirements files from pyproject.toml (ARGS=--upgrade takes the newest)
-	$(LOCK) --all-extras --fork-strategy fewest --output-file requirements.txt
+lock: setup ## compiles both requirements files from pyproject.toml (ARGS=--upgrade takes the newest versions)
+	$(LOCK) --extra mxnet --extra pytorch --extra lessons --extra test --fork-strategy fewest --output-file requirements.txt
 	$(LOCK) --extra pytorch --extra lessons --extra test --output-file requirements-pytorch.txt
 
 clean: ## removes .venv, build and the caches, never what you wrote

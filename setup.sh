@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes .venv: a Python with every pin of the lock that fits this machine, and this project, editable.
-# `make` runs it before each target that needs it; where .venv is up to date it does nothing.
-# Every Python here runs with -I, so that no file in this folder and no PYTHON... variable stands in for a module.
+# Makes .venv: a Python with all packages of the lock file that fits this machine, and this project, editable.
+# `make` runs it before each target that needs .venv; if .venv is up to date, it does nothing.
+# Every Python here runs with -I, so that no file in this folder and no PYTHON... variable can replace a module.
 set -eu
 cd "$(dirname "$0")"
 stop() { echo "setup: $*" >&2; exit 1; }
@@ -21,18 +21,19 @@ if up_to_date; then exit 0; fi
 
 case $(uname -s) in MINGW* | MSYS* | CYGWIN*) stop "on Windows set up inside WSL 2 (wsl --install)" ;; esac
 
-# .made-by-make comes first into .venv and stays: without it (or .ready, the only mark of earlier versions) .venv is
-# somebody else's. In an empty folder there is nothing to lose.
+# .made-by-make is the first file in .venv, and stays there. A .venv without it belongs to somebody else, unless it has
+# .ready, the only mark that earlier versions made, or is empty.
 ours() {
     [ ! -L .venv ] || return 1
     [ ! -e .venv ] || [ -e .venv/.made-by-make ] || [ -e .venv/.ready ] || [ -z "$(ls -A .venv)" ]
 }
 ours || stop ".venv was not made by this command, which would replace it: rename or remove it, then try again"
 
-# Prints the lock that a Python can install, or says why it can install none.
+# Prints the name of the lock file that a Python can install, or the reason why it can install none.
 probe='
 import ctypes, platform, sys
-version, x86 = sys.version_info[:2], platform.machine() in ("x86_64", "AMD64")
+version = sys.version_info[:2]
+x86 = platform.machine() in ("x86_64", "AMD64")
 if version < (3, 10):
     sys.exit("it is Python %d.%d, but 3.10 or newer is needed" % version)
 try:
@@ -42,17 +43,20 @@ except ImportError:
 if sys.platform == "linux" and platform.libc_ver()[0] != "glibc":
     sys.exit("there are no wheels for its C library; use a Linux with glibc, such as Debian or Fedora")
 if not x86 or version > (3, 11):
-    sys.exit("only MXNet runs on this Mac, in Python 3.10 or 3.11") if x86 and sys.platform == "darwin" else None
+    if x86 and sys.platform == "darwin":
+        sys.exit("only MXNet runs on this Mac, in Python 3.10 or 3.11")
     print("requirements-pytorch.txt")
     sys.exit()
-for name in ["libgomp.so.1", "libquadmath.so.0"] * (sys.platform == "linux"):
+libraries = ["libgomp.so.1", "libquadmath.so.0"] if sys.platform == "linux" else []
+for name in libraries:
     try:
         ctypes.CDLL(name)
     except OSError:
         sys.exit("MXNet needs %s: apt-get install libgomp1 libquadmath0, or dnf install libgomp libquadmath" % name)
 print("requirements.txt")'
 
-# Takes the Python that PYTHON names and no other; else one for both tracks, which uv may fetch; else any newer one.
+# Uses only the Python that PYTHON names, if it is set; or else one for both tracks, which uv may download; or else any
+# newer one.
 lock=''
 why=''
 if [ -n "${PYTHON:-}" ]; then
@@ -74,8 +78,9 @@ for python; do
 done
 [ -n "$lock" ] || stop "no suitable Python$why; install Python 3.11, or uv, which brings it"
 
-# One set-up at a time. The lock belongs to the open file, which this shell and all that it starts share: the kernel
-# frees it when the last of them has ended, however that came. A file system without locks lets everybody pass.
+# Only one set-up runs at a time. The lock belongs to the open file, which this shell shares with all that it starts:
+# the kernel frees it when the last of them has ended, for whatever reason. On a file system without locks, set-up goes
+# on without one.
 take_the_lock='
 import fcntl, sys
 try:
@@ -93,7 +98,7 @@ case $lock in
     requirements.txt) echo "Setting up .venv for both tracks (a few minutes; 2 GB, more with PyTorch for GPUs) ..." ;;
     *) echo "Setting up .venv for the PyTorch track; MXNet's needs Python 3.10 or 3.11 on x86_64$why ..." ;;
 esac
-# An incomplete or moved .venv, and that of another Python, is made anew. The mark stays: it holds the lock.
+# A .venv that is incomplete, was moved or has another Python is made anew. .made-by-make stays: it holds the lock.
 made_here=$(head -n 1 .venv/.ready 2>/dev/null) || made_here=''
 rm -f .venv/.ready
 if [ "$made_here" != "$here" ] || [ "$(identity .venv/bin/python)" != "$(identity "$python")" ]; then

@@ -1,6 +1,7 @@
-"""The guard of one process: ends it, and all that it has started.
+"""The guard of one process: when that process ends, the guard kills everything that it has started.
 
-A pipe leads to the process that waits for both. It closes when that one lets go or is killed.
+A pipe connects the guard with the process that waits for it. When that process closes the pipe or is killed, the guard
+kills the process that it guards.
 """
 import contextlib
 import ctypes
@@ -10,19 +11,19 @@ import subprocess
 import sys
 import threading
 
-ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux: what the command leaves behind becomes the guard's own child
+ADOPT_ORPHANS = 36  # Linux's PR_SET_CHILD_SUBREAPER: what the command leaves behind becomes a child of the guard
 
 
 def adopt_orphans():
-    """Become the parent of whatever this process's children leave behind. Call it before they start."""
+    """Become the parent of all processes that children of this one leave behind; call it before the children start."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1, 0, 0, 0)
 
 
-def guard(number, pipe):
-    """Wait until the child of that number ends or `pipe` closes, end all that is left, and return its exit status."""
-    threading.Thread(target=kill_when_closed, args=[number, pipe], daemon=True).start()
-    _, status = os.waitpid(number, 0)
+def guard(pid, pipe):
+    """Wait for the child `pid`, kill it if `pipe` closes, kill what it leaves behind, and return its exit status."""
+    threading.Thread(target=kill_when_closed, args=[pid, pipe], daemon=True).start()
+    _, status = os.waitpid(pid, 0)
     while has_children():
         import psutil
 
@@ -35,7 +36,7 @@ def guard(number, pipe):
 
 
 def has_children():
-    """Return whether this process has any children left that have not ended."""
+    """Return whether any child of this process is still running."""
     try:
         ended, _ = os.waitpid(-1, os.WNOHANG)
         while ended:
@@ -45,15 +46,15 @@ def has_children():
     return True
 
 
-def kill_when_closed(number, pipe):
-    """Kill the process of that number as soon as the pipe closes."""
+def kill_when_closed(pid, pipe):
+    """Kill the process `pid` as soon as the pipe closes."""
     os.read(pipe, 1)
     with contextlib.suppress(ProcessLookupError):
-        os.kill(number, signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)
 
 
 def leave(status):
-    """End this process as another one ended: with its exit status, or by the same signal if that is negative."""
+    """End this process with the exit status of another one, or by the signal -`status` if the status is negative."""
     if status < 0:
         if -status != signal.SIGKILL:
             signal.signal(-status, signal.SIG_DFL)
@@ -63,7 +64,7 @@ def leave(status):
 
 if __name__ == "__main__":
     folder, *command = sys.argv[1:]
-    sys.path.append(folder)  # psutil's
+    sys.path.append(folder)  # where psutil is
     adopt_orphans()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
     leave(guard(process.pid, pipe=0))

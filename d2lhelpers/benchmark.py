@@ -13,19 +13,22 @@ if TYPE_CHECKING:
 
 
 def _seconds(seconds):
-    """Write a time in the unit that suits it, with four digits or all those before the point."""
-    for unit, scale in (("sec", 1), ("ms", 1e3)):
-        if seconds * scale >= 1:
-            return f"{seconds:.0f} sec" if seconds >= 1000 else f"{seconds * scale:.4g} {unit}"
+    """Return a time as text with four digits, in sec, ms or µs; from 1000 sec on, in whole seconds."""
+    if seconds >= 1000:
+        return f"{seconds:.0f} sec"
+    if seconds >= 1:
+        return f"{seconds:.4g} sec"
+    if seconds * 1e3 >= 1:
+        return f"{seconds * 1e3:.4g} ms"
     return f"{seconds * 1e6:.4g} µs"
 
 
 class Benchmark:
     """Time a `with` block once, print `description: 0.1234 sec`, and keep the time in `.seconds`.
 
-    `sync` is called before the clock starts and before it stops, to drain the engine's queue (`npx.waitall`). Without
-    it the clock stops when the block returns: on an asynchronous engine, when the work is queued. After an exception
-    `.seconds` is None. A single reading proves little: see `measure`. Lesson: 03-asynchronous-computation.
+    `sync`, such as `npx.waitall`, is called before the clock starts and before it stops, to drain the engine's queue.
+    Without it the clock stops at the end of the block, when an asynchronous engine has only queued the work. After an
+    exception `.seconds` is None. A single reading proves little: see `measure`. Lesson: 03-asynchronous-computation.
 
     >>> with Benchmark("a million additions") as benchmark:   # doctest: +ELLIPSIS
     ...     total = sum(range(1_000_000))
@@ -33,7 +36,8 @@ class Benchmark:
     """
 
     def __init__(self, description: str = "Done", sync: Callable[[], object] | None = None):
-        self.description, self.sync = description, sync or (lambda: None)
+        self.description = description
+        self.sync = sync or (lambda: None)
         self.seconds: float | None = None
 
     def __repr__(self):
@@ -54,7 +58,10 @@ class Benchmark:
 
 def _quartiles(values):
     """Return (lower quartile, median, upper quartile)."""
-    return tuple(statistics.quantiles(values, n=4, method="inclusive")) if len(values) > 1 else (*values,) * 3
+    if len(values) > 1:
+        return tuple(statistics.quantiles(values, n=4, method="inclusive"))
+    [only] = values
+    return only, only, only
 
 
 class Measurement:
@@ -74,7 +81,7 @@ class Measurement:
 
 
 class Ratio(float):
-    """A median of ratios of times, with the quartiles `.low` and `.high`; `.ratios` holds all of them."""
+    """The median of several ratios of times, with the quartiles `.low` and `.high`; `.ratios` holds all ratios."""
 
     ratios: list[float]
     low: float
@@ -85,7 +92,8 @@ class Ratio(float):
         """Take the ratios, in any order."""
         ratios = list(ratios)
         ratio = super().__new__(cls, statistics.median(ratios))
-        ratio.ratios, (ratio.low, ratio.median, ratio.high) = ratios, _quartiles(ratios)
+        ratio.ratios = ratios
+        ratio.low, ratio.median, ratio.high = _quartiles(ratios)
         return ratio
 
     def __getnewargs__(self):
@@ -101,9 +109,9 @@ class Comparison(dict[Any, Measurement]):
     """Several callables measured in turns: a dictionary from label to `Measurement`, in the order given."""
 
     def ratio(self, slower: object, faster: object) -> Ratio:
-        """Return how many times longer `slower` took than `faster`, as a `Ratio`: the median over the rounds.
+        """Return how many times as long as `faster` the callable `slower` took: a `Ratio`, the median over the rounds.
 
-        It divides round by round, so a machine that slows down midway affects both alike.
+        The times are divided round by round, so a machine that slows down midway affects both alike.
         """
         return Ratio(a / b for a, b in zip(self[slower].times, self[faster].times, strict=True))
 
@@ -112,10 +120,14 @@ class Comparison(dict[Any, Measurement]):
         return "\n".join(f"{label!s:<{width}}  {measurement}" for label, measurement in self.items())
 
     def plot(self, ax: "Axes | None" = None) -> None:
-        """Draw one bar per label, as long as the median, with a whisker over the quartiles."""
+        """Draw one bar per label: its length is the median, its whisker spans the quartiles."""
         longest = max(measurement.median for measurement in self.values())
-        scale, unit = next((s, u) for s, u in ((1, "seconds"), (1e3, "milliseconds"), (1e6, "microseconds"))
-                           if longest * s >= 1 or s == 1e6)
+        if longest >= 1:
+            scale, unit = 1, "seconds"
+        elif longest * 1e3 >= 1:
+            scale, unit = 1e3, "milliseconds"
+        else:
+            scale, unit = 1e6, "microseconds"
         plots.bars(self, f"{unit} (median, whiskers over the middle half)", ax, scale)
 
 
@@ -128,13 +140,15 @@ def measure(fn: Callable[[], object], *, repeat: int = 7, warmup: int = 1,
 def measure(fn, *, repeat=7, warmup=1, sync=None, reported=False):
     """Time a callable `repeat` times, after `warmup` runs that do not count; return a Measurement.
 
-    `fn` is called without arguments; `sync` drains the queue around each call, as in `Benchmark`. A mapping from label
-    to callable is measured round by round, every second round backwards, so that a machine that drifts, and the order,
-    affect all of them alike; it gives a Comparison, which has `.ratio(slower, faster)` and `.plot()`.
-    With `reported` each callable returns its own seconds, which count instead of the clock's: for work in another
-    process, or for a part of what the callable does.
+    `fn` is called without arguments; `sync` drains the queue before and after each call, as in `Benchmark`. A mapping
+    from labels to callables is measured in rounds, every second round backwards, so that the order, and a machine that
+    changes its speed, affect all callables alike; the result is a Comparison, with `.ratio(slower, faster)` and
+    `.plot()`. With `reported` each callable returns seconds, which are used instead of the clock's: for work in another
+    process, or for a part of what the callable does. Lesson: 00-start-here.
 
-    TypeError for what cannot be called or returns no seconds; ValueError for nothing to measure or too few rounds.
+    Raises:
+        TypeError: `fn` cannot be called, or with `reported` it returned no time in seconds.
+        ValueError: There is nothing to measure, or there are too few rounds.
 
     >>> result = measure({"long": lambda: sum(range(100_000)), "short": lambda: sum(range(100))}, repeat=5)
     >>> result.ratio("long", "short") > 10
@@ -153,7 +167,8 @@ def measure(fn, *, repeat=7, warmup=1, sync=None, reported=False):
     sync = sync or (lambda: None)
     times = {label: [] for label in callables}
     for number in range(-warmup, repeat):
-        for label in reversed(callables) if number % 2 else callables:
+        order = reversed(callables) if number % 2 else callables
+        for label in order:
             sync()
             start = time.perf_counter()
             returned = callables[label]()
@@ -161,7 +176,7 @@ def measure(fn, *, repeat=7, warmup=1, sync=None, reported=False):
             seconds = time.perf_counter() - start
             if reported:
                 if isinstance(returned, bool) or not isinstance(returned, Real) or not 0 <= returned < math.inf:
-                    raise TypeError(f"measure: {label!r} returned {returned!r}, not its seconds")
+                    raise TypeError(f"measure: {label!r} returned {returned!r}, not a time in seconds")
                 seconds = float(returned)
             if number >= 0:
                 times[label].append(seconds)

@@ -1,4 +1,4 @@
-"""What a lesson asks of its reader: a prediction before a measurement, an answer that can be checked, a model."""
+"""What readers do in a lesson: predict a measurement, have an answer checked, and move the sliders of a model."""
 import contextlib
 import os
 import signal
@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-WIDGETS = os.environ.get("D2LHELPERS_WIDGETS") != "0"  # text instead of widgets is the same on every run
+WIDGETS = os.environ.get("D2LHELPERS_WIDGETS") != "0"  # without widgets cells print text, the same in every run
 PATIENCE = 40  # seconds after which `check` ends an answer: far longer than any right one takes
 
 
 class Endless(BaseException):
-    """The reader's code did not come back. It is no Exception: code that catches those must end, too."""
+    """The reader's code did not end in time. It is not an Exception: code that catches those must end, too."""
 
 
 @contextlib.contextmanager
@@ -20,7 +20,7 @@ def time_limit(seconds: float):
     def end(*_):
         raise Endless
 
-    if threading.current_thread() is not threading.main_thread():  # only the main thread can be interrupted
+    if threading.current_thread() is not threading.main_thread():  # no other thread can be interrupted
         yield
         return
     before = signal.signal(signal.SIGALRM, end)
@@ -33,27 +33,35 @@ def time_limit(seconds: float):
 
 
 class Prediction:
-    """A question with a few answers, of which the reader clicks one; made by `predict`."""
+    """A question and its possible answers, of which the reader clicks one; made by `predict`."""
 
     def __init__(self, question: str, options: tuple):
-        self.question, self.options = question, options
+        self.question = question
+        self.options = options
         self.choice: Any = None
 
     def __repr__(self):
         return "\n".join([self.question, *(f"( ) {option}" for option in self.options)])
 
     def _repr_mimebundle_(self, **_):
-        """Give buttons where widgets run, and text, which is what is stored, elsewhere."""
+        """Return buttons for a notebook that shows widgets, and text for all others and for storing."""
         if not WIDGETS:
             return {"text/plain": repr(self)}
         import ipywidgets
         buttons = ipywidgets.ToggleButtons(options=self.options, value=None, style={"button_width": "auto"})
-        buttons.observe(lambda change: setattr(self, "choice", change["new"]), names="value")
+        buttons.observe(self._choose, names="value")
         both = ipywidgets.VBox([ipywidgets.HTML(self.question), buttons])
         return {**both._repr_mimebundle_(), "text/plain": repr(self)}
 
+    def _choose(self, change):
+        self.choice = change["new"]
+
     def beside(self, outcome: object) -> None:
-        """Print the reader's choice beside the outcome, one of the options, or nothing if there was no click."""
+        """Print the reader's choice and `outcome`, which is one of the options; print nothing if there was no click.
+
+        Raises:
+            ValueError: `outcome` is not one of the options.
+        """
         if outcome not in self.options:
             raise ValueError(f"the outcome {outcome!r} is not one of the answers: {self.options}")
         if self.choice is not None:
@@ -61,9 +69,9 @@ class Prediction:
 
 
 def predict(question: str, *options: object) -> Prediction:
-    """Ask the reader for a prediction: show `question` with a button for each of `options`, and return it.
+    """Ask the reader for a prediction: show `question` with a button for each option, and return the Prediction.
 
-    `.choice` is the option that was clicked, None before. Lesson: 00-start-here.
+    Its `.choice` is the option that was clicked last, or None if there was no click. Lesson: 00-start-here.
 
     >>> faster = predict("Which is faster?", "the first", "the second")
     Which is faster?
@@ -71,12 +79,16 @@ def predict(question: str, *options: object) -> Prediction:
     ( ) the second
     """
     from IPython.display import display
-    display(prediction := Prediction(question, options))
+    prediction = Prediction(question, options)
+    display(prediction)
     return prediction
 
 
 def play(function: Callable[..., object], **sliders: object) -> None:
-    """Show a slider, such as x=(lowest, highest, step), for each argument of `function`; call it when one is moved."""
+    """Show a slider for each argument of `function`, and call the function whenever one is moved.
+
+    `sliders` are given as x=(lowest, highest, step) for an argument x. Lesson: 03-asynchronous-computation.
+    """
     if WIDGETS:
         import ipywidgets
         ipywidgets.interact(function, **sliders)
@@ -85,11 +97,11 @@ def play(function: Callable[..., object], **sliders: object) -> None:
 
 
 def check(answer: object, *rules: tuple[Callable[[Any], object], str]) -> bool:
-    """Return whether the reader's `answer` keeps all rules; print *right*, or the hint of the first one broken.
+    """Return whether the reader's `answer` obeys all rules; print *right*, or the hint of the first broken rule.
 
-    Each rule is a pair: a function that takes the answer and says whether it holds, and a hint. A rule that raises an
-    exception is broken, and the exception is shown. An answer that is still running after `PATIENCE` seconds is ended.
-    Lesson: 00-start-here.
+    Each rule is a pair: a function that takes the answer and returns whether the answer obeys the rule, and a hint. If
+    the function raises an exception, the rule is broken, and the exception is shown. An answer that is still running
+    after `PATIENCE` seconds is ended. Lesson: 00-start-here.
 
     >>> check(3, (lambda x: x > 0, "it is a count"), (lambda x: x % 2 == 0, "each one has a partner"))
     not yet. Hint: each one has a partner
@@ -101,21 +113,21 @@ def check(answer: object, *rules: tuple[Callable[[Any], object], str]) -> bool:
     try:
         with time_limit(PATIENCE):
             for rule, hint in rules:
-                why = broken(rule, answer)
-                if why is not None:
-                    print(f"not yet. {why}Hint: {hint}")
+                obeyed, raised = _try_rule(rule, answer)
+                if not obeyed:
+                    print(f"not yet.{raised} Hint: {hint}")
                     return False
     except Endless:
-        print(f"not yet. It was still running after {PATIENCE} seconds. Hint: which "
-              "loop never ends, or what does it wait for?")
+        print(f"not yet. It was still running after {PATIENCE} seconds. Hint: which loop never ends, or what does it "
+              "wait for?")
         return False
     print("right")
     return True
 
 
-def broken(rule: Callable[[Any], object], answer: object) -> str | None:
-    """Return None if the `answer` keeps the `rule`; if not, what it raised, or "" where it raised nothing."""
+def _try_rule(rule, answer):
+    """Return whether the answer obeys the rule, and what it raised, in words."""
     try:
-        return None if rule(answer) else ""
+        return bool(rule(answer)), ""
     except Exception as error:  # the reader's own code may fail in any way
-        return f"It raised {error!r}. "
+        return False, f" It raised {error!r}."

@@ -16,12 +16,14 @@ from .surroundings import obstacles, usable_cores
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LARGE = 1 << 26  # elements of an array that no cache holds: 256 MB
-PATIENCE = 5  # seconds to wait for the driver's own report
+LARGE = 1 << 26  # elements of a float32 array that fits in no cache: 256 MB
+PATIENCE = 5  # seconds to wait for nvidia-smi
 
 
 def report() -> None:
-    """Print what the machine has, the frameworks that are loaded, and each setting that spoils what lessons prove.
+    """Print what the machine has, which frameworks are loaded, and which settings spoil what the lessons prove.
+
+    Lesson: 00-start-here.
 
     >>> report()   # doctest: +ELLIPSIS
     system:     ...
@@ -29,9 +31,10 @@ def report() -> None:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     loaded = [name for name in ("mxnet", "torch", "numpy") if name in sys.modules]
     versions = ", ".join(f"{name} {sys.modules[name].__version__}" for name in loaded)
-    spoiling = obstacles("any", *(name for name in loaded if name != "numpy"))
+    frameworks = [name for name in loaded if name != "numpy"]
+    spoiling = obstacles("any", *frameworks)
     if usable_cores() == 1:
-        spoiling.append("there is 1 core: nothing runs in parallel, so what lessons claim of parallel work fails")
+        spoiling.append("there is 1 core: nothing runs in parallel, so every claim about parallel work fails")
     print(f"system:     {platform.system()} {platform.machine()}\n"
           f"cores:      {usable_cores()} of {os.cpu_count()}\n"
           f"memory:     {memory / 2**30:.0f} GiB\n"
@@ -42,21 +45,24 @@ def report() -> None:
 
 
 def _gpus():
-    """Return what nvidia-smi says of each GPU: name, memory, driver."""
+    """Return the name, memory and driver of each GPU, as nvidia-smi prints them."""
     if "torch" in sys.modules and sys.modules["torch"].backends.mps.is_available():
         return "Apple's, which PyTorch calls mps"
     if not shutil.which("nvidia-smi"):
         return "none (there is no nvidia-smi)"
     query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
     try:
-        said = subprocess.run(query, capture_output=True, text=True, timeout=PATIENCE).stdout
+        printed = subprocess.run(query, capture_output=True, text=True, timeout=PATIENCE).stdout
     except subprocess.TimeoutExpired:
         return f"unknown (nvidia-smi did not answer in {PATIENCE} seconds)"
-    return "; ".join(said.splitlines()) or "none"
+    return "; ".join(printed.splitlines()) or "none"
 
 
 class Limits(NamedTuple):
-    """How fast one device is: operations per second, bytes per second, and seconds per dispatch; made by `limits`."""
+    """How fast one device is; made by `limits`.
+
+    `peak` is in operations per second, `bandwidth` in bytes per second, `dispatch` in seconds.
+    """
 
     device: str
     peak: float
@@ -68,9 +74,9 @@ class Limits(NamedTuple):
                 f"one dispatch {self.dispatch * 1e6:.1f} µs")
 
     def regime(self, operations: float, bytes: float) -> tuple[str, float]:
-        """Return what bounds an operator, and the least seconds that it can take.
+        """Return what limits an operator, and the shortest time that it can take, in seconds.
 
-        `operations` are its additions and multiplications, `bytes` those that it reads and writes.
+        `operations` is the number of its additions and multiplications, `bytes` the number that it reads and writes.
 
         >>> Limits("example", peak=1e12, bandwidth=1e10, dispatch=1e-5).regime(operations=1e6, bytes=12e6)
         ('memory-bound', 0.0012)
@@ -80,25 +86,29 @@ class Limits(NamedTuple):
         return max(bounds.items(), key=lambda bound: bound[1])
 
     def roofline(self, work: Mapping[Any, tuple[float, float, float]], ax: "Axes | None" = None) -> None:
-        """Draw how fast each piece of work ran, below the two roofs that memory and arithmetic set.
+        """Draw how fast each operator ran, below the two roofs: the limits of memory and of arithmetic.
 
-        `work` maps labels to (operations, bytes, seconds) of one operator. A point has the colour of what bounds it.
-        A grey bar is the limit for an overhead-bound operator, which takes at least one dispatch.
+        `work` maps labels to (operations, bytes, seconds) of one operator. The colour of a point shows what limits it.
+        A grey bar marks the limit of an overhead-bound operator, which takes at least one dispatch.
         Source: Williams, Waterman, Patterson, Roofline: an insightful visual performance model, 2009.
         """
         colours = {"overhead-bound": PYTHON, "memory-bound": COMMUNICATION, "compute-bound": BLUE}
         ridge = self.peak / self.bandwidth
         intensities = [operations / size for operations, size, _ in work.values()]
-        left, right = min([ridge / 30, *intensities]) / 4, max([ridge * 30, *intensities]) * 4
+        left = min([ridge / 30, *intensities]) / 4
+        right = max([ridge * 30, *intensities]) * 4
         with axes(ax, (8, 5), "operations per byte", "operations per second") as ax:
             ax.loglog([left, ridge], [left * self.bandwidth, self.peak], color=COMMUNICATION, linewidth=3)
             ax.loglog([ridge, right], [self.peak, self.peak], color=BLUE, linewidth=3)
             ax.plot([], [], "_", color=PYTHON, markersize=24, markeredgewidth=4)
-            for (label, (operations, size, seconds)), x in zip(work.items(), intensities, strict=True):
-                colour, y = colours[self.regime(operations, size)[0]], operations / seconds
+            for label, (operations, size, seconds) in work.items():
+                regime, _ = self.regime(operations, size)
+                colour = colours[regime]
+                x = operations / size
+                y = operations / seconds
                 ax.plot(x, y, "o", color=colour, markersize=11)
                 ax.annotate(label, (x, y), (10, -20), textcoords="offset points", fontsize=FONT)
-                if colour == PYTHON:
+                if regime == "overhead-bound":
                     ax.plot(x, operations / self.dispatch, "_", color=PYTHON, markersize=24, markeredgewidth=4)
             ax.margins(y=0.12)
             ax.legend(ax.lines[:3], repr(self).splitlines()[1:], fontsize=FONT, frameon=False, ncols=3, columnspacing=1,
@@ -107,29 +117,38 @@ class Limits(NamedTuple):
 
 @functools.cache
 def limits() -> Limits:
-    """Measure once, in one or two seconds, how fast a device is with the framework that is loaded; return its `Limits`.
+    """Measure how fast a device is with the framework that is loaded, once, in one or two seconds; return its `Limits`.
 
-    It takes the first GPU, or else the CPU with the threads that the set-up gave it: the peak of a product of float32
-    matrices that takes at least 5 ms, the bandwidth of a copy that no cache holds, and the time Python takes to ask
-    for a tiny sum without waiting for it. Each is the best of several runs: other programs can only slow it down.
-    Lesson: 00-start-here.
+    The device is the first GPU, or else the CPU with the threads that the set-up allows. `peak` is measured with a
+    product of float32 matrices that takes at least 5 ms, `bandwidth` with a copy of an array that fits in no cache, and
+    `dispatch` is the time Python takes to ask for a tiny sum without waiting for it. Each is the best of several runs,
+    because other programs can only slow it down. Lesson: 00-start-here.
     """
     if "mxnet" in sys.modules:
         import mxnet as mx
-        device, product, wait = mx.gpu(0) if mx.context.num_gpus() else mx.cpu(0), mx.np.dot, mx.nd.waitall
-        ones, copy = functools.partial(mx.np.ones, ctx=device), mx.np.ndarray.copyto
+        device = mx.gpu(0) if mx.context.num_gpus() else mx.cpu(0)
+        ones = functools.partial(mx.np.ones, ctx=device)
+        product = mx.np.dot
+        copy = mx.np.ndarray.copyto
+        wait = mx.nd.waitall
     else:
         import torch
         gpu = torch.cuda.is_available()
-        device, product, wait = "cuda:0" if gpu else "cpu", torch.mm, torch.cuda.synchronize if gpu else None
-        ones, copy = functools.partial(torch.ones, device=device), lambda source, target: target.copy_(source)
-    size, seconds = 256, 0.0
+        device = "cuda:0" if gpu else "cpu"
+        ones = functools.partial(torch.ones, device=device)
+        product = torch.mm
+        copy = _copy_tensor
+        wait = torch.cuda.synchronize if gpu else None
+    size = 256
+    seconds = 0.0
     while seconds < 0.005 and size < 8192:
         size *= 2
         work = functools.partial(product, ones((size, size)), ones((size, size)))
         seconds = min(measure(work, repeat=10, sync=wait).times)
-    source, target, tiny = ones(LARGE), ones(LARGE), ones((2, 2))
+    source = ones(LARGE)
+    target = ones(LARGE)
     copied = min(measure(lambda: copy(source, target), repeat=6, sync=wait).times)
+    tiny = ones((2, 2))
 
     def dispatch():
         start = time.perf_counter()
@@ -141,8 +160,15 @@ def limits() -> Limits:
     return Limits(str(device), peak=2 * size**3 / seconds, bandwidth=2 * 4 * LARGE / copied, dispatch=dispatched)
 
 
+def _copy_tensor(source, target):
+    target.copy_(source)
+
+
 def count_calls(fn: Callable[[], object]) -> int:
-    """Return how often Python handed work to the framework while `fn()` ran: an operator, or a whole compiled graph."""
+    """Return how often Python hands work to the framework in `fn()`: an operator, or a whole compiled graph at once.
+
+    Lesson: 01-imperative-and-symbolic.
+    """
     if "mxnet" in sys.modules:
         from .mxnet_timeline import Timeline
     else:

@@ -1,4 +1,4 @@
-"""The lessons' plots: one colour code, units on the axes, letters that can be read from the back row."""
+"""The lessons' plots: one colour code, units on the axes, text that can be read from the back row."""
 import contextlib
 import re
 from collections.abc import Mapping, Sequence
@@ -7,28 +7,31 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# One colour code everywhere. Okabe and Ito's colours, which colour-blind readers can tell apart.
-PYTHON, BLUE, ORANGE, COMMUNICATION = "#8a8a8a", "#0072b2", "#d55e00", "#009e73"
+# One colour code everywhere. Most are Okabe and Ito's colours, which colour-blind readers can tell apart.
+PYTHON = "#8a8a8a"
+BLUE = "#0072b2"
+ORANGE = "#d55e00"
+COMMUNICATION = "#009e73"
 DEVICES = BLUE, ORANGE, "#cc79a7", "#e69f00", "#56b4e9", "#5b4a9b"
 FONT = 13
-# Copies between devices and the sums of an all-reduce, as the two frameworks name them.
+# The names that the two frameworks give to copies between devices and to the sums of an all-reduce.
 _COMMUNICATION = re.compile(r"Copy[CG]PU2|Memcpy|copy_$|add_n$|ElementwiseSum$|KVStore|nccl|_?all_?(reduce|gather)"
                             r"|_?reduce_scatter|broadcast_$")
 
 
 def device_colour(device):
-    """Return the colour of a device by the first number in its name: "cpu(1)" and "cuda:1" have that of device 1."""
-    number = re.search(r"\d+", f"{device} 0").group()
+    """Return the colour for the first number in a device's name: "cpu(1)" and "cuda:1" have that of device 1."""
+    number = re.search(r"\d+", f"{device} 0").group()  # 0 if the name has no number
     return DEVICES[int(number) % len(DEVICES)]
 
 
 def is_communication(operator):
-    """Return whether an operator of this name copies between devices, or sums over them."""
+    """Return whether an operator of this name copies between devices or sums over them."""
     return bool(_COMMUNICATION.match(operator))
 
 
 def shade(colour, rank):
-    """Return `colour` for rank 0, and ever lighter ones for the next ranks."""
+    """Return `colour` for rank 0, and a lighter colour for each rank after it."""
     from matplotlib.colors import to_rgb
     light = (0, 0.35, 0.6, 0.78)[min(rank, 3)]
     return tuple(part + (1 - part) * light for part in to_rgb(colour))
@@ -36,7 +39,7 @@ def shade(colour, rank):
 
 @contextlib.contextmanager
 def axes(ax, size, xlabel, ylabel=""):
-    """Give `ax`, or the axes of a new figure of `size` inches, in the lessons' style; show a new one at the end."""
+    """Yield `ax`, or the axes of a new figure of `size` inches, in the lessons' style; show a new figure at the end."""
     import matplotlib.pyplot as plt
     new = ax is None
     if new:
@@ -51,17 +54,23 @@ def axes(ax, size, xlabel, ylabel=""):
 
 
 def bars(values: Mapping[Any, Any], unit: str, ax: "Axes | None" = None, scale: float = 1) -> None:
-    """Draw one bar per label, with its number beside it, multiplied by `scale` to be in `unit`.
+    """Draw one bar per label with its number beside it; numbers are multiplied by `scale`, and are then in `unit`.
 
-    `values` maps labels to numbers, or to Measurements and Ratios, which have a whisker over their quartiles.
+    `values` maps labels to numbers, or to Measurements and Ratios, whose bars have a whisker that spans the quartiles.
+    Lesson: 01-imperative-and-symbolic.
     """
-    spans = [(value.low, value.median, value.high) if hasattr(value, "median") else (value, value, value)
-             for value in values.values()]
-    middle = [median * scale for _, median, _ in spans]
-    below, above = ([abs(span[end] - span[1]) * scale for span in spans] for end in (0, 2))
+    middle, below, above = [], [], []
+    for value in values.values():
+        low, median, high = value, value, value
+        if hasattr(value, "median"):
+            low, median, high = value.low, value.median, value.high
+        middle.append(median * scale)
+        below.append(abs(low - median) * scale)
+        above.append(abs(high - median) * scale)
+    whiskers = [below, above] if any(below + above) else None
     with axes(ax, (8, 0.9 + 0.55 * len(values)), unit) as ax:
-        drawn = ax.barh([str(label) for label in values], middle, color=BLUE, height=0.6, capsize=5,
-                        xerr=[below, above] if any(below + above) else None)
+        labels = [str(label) for label in values]
+        drawn = ax.barh(labels, middle, color=BLUE, height=0.6, capsize=5, xerr=whiskers)
         ax.bar_label(drawn, fmt="%.3g", padding=6, fontsize=FONT)
         ax.invert_yaxis()
         ax.margins(x=0.12)
@@ -69,10 +78,14 @@ def bars(values: Mapping[Any, Any], unit: str, ax: "Axes | None" = None, scale: 
 
 def curves(points: Mapping[Any, Sequence[tuple[float, float]]], xlabel: str, ylabel: str,
            ax: "Axes | None" = None) -> None:
-    """Draw one line per label through its points: `points` maps labels, which may be empty, to lists of (x, y)."""
+    """Draw one line per label through its points: `points` maps labels, which may be empty, to lists of (x, y).
+
+    Lesson: 01-imperative-and-symbolic.
+    """
     with axes(ax, (8, 3.2), xlabel, ylabel) as ax:
         for label, line in points.items():
-            ax.plot(*zip(*line, strict=True), color=DEVICES[len(ax.lines) % len(DEVICES)], linewidth=2.5,
-                    marker="o" if len(line) < 20 else None, label=str(label) or None)
+            colour = DEVICES[len(ax.lines) % len(DEVICES)]
+            marker = "o" if len(line) < 20 else None
+            ax.plot(*zip(*line, strict=True), color=colour, linewidth=2.5, marker=marker, label=str(label) or None)
         if ax.get_legend_handles_labels()[1]:
             ax.legend(fontsize=FONT, frameon=False)

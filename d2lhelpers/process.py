@@ -1,8 +1,7 @@
-"""Functions in fresh processes, and commands side by side. None of them outlives the cell that waits for it."""
+"""Functions in fresh processes, and commands side by side. No process outlives the cell that waits for it."""
 import contextlib
 import functools
 import multiprocessing
-import operator
 import os
 import pickle
 import re
@@ -19,10 +18,10 @@ import psutil
 
 from d2lhelpers import _forks, _guard
 
-# With -I, variables that are meant for the command, such as PYTHONHOME, do not change the guard; -S starts it faster.
+# -I keeps variables that are meant for the command, such as PYTHONHOME, from changing the guard; -S starts it faster.
 GUARD = [sys.executable, "-I", "-S", _guard.__file__, Path(psutil.__file__).parents[1]]
-# What decides how many threads a library takes, and where they run. Of these a new process inherits OMP_NUM_THREADS
-# alone: the lessons set it, and the others are somebody's settings for other programs.
+# The variables that decide how many threads a library uses, and on which cores. Of these a new process inherits only
+# OMP_NUM_THREADS, which the lessons set: the others were set for other programs.
 THREADS = re.compile(r"(?!OMP_NUM_THREADS$)(OMP_|GOMP_|.*_(NUM|MAXIMUM)_THREADS$|(OMP|MKL|KMP)_(DYNAMIC|AFFINITY)$)")
 CHILD = "import sys; sys.path[:] = sys.argv[2:]; from d2lhelpers.process import answer; answer(sys.argv[1])"
 
@@ -31,76 +30,80 @@ def launch(commands, timeout=60):
     r"""Run several commands side by side until all have ended, and return what each one printed, by name.
 
     `commands` maps each name to (command, variables): a list of strings, and the environment variables to set for it;
-    None removes one. Of the variables that decide about threads, a command inherits OMP_NUM_THREADS alone. `timeout`
-    is in seconds, for all commands together. Lesson: 07-many-machines.
+    None removes one. Of the variables that control threads, a command inherits only OMP_NUM_THREADS. `timeout` is in
+    seconds, for all commands together. Both errors show what each command printed. Lesson: 07-many-machines.
 
     Raises:
-        RuntimeError: A command failed. The others have been ended; the message says which one failed and how.
-        TimeoutError: Some commands were still running at the limit. They have been ended; the message names them.
-            Both messages show what each command printed.
+        RuntimeError: A command failed. The message says which one and how; the others have been stopped.
+        TimeoutError: Some commands were still running at the limit. The message names them; they have been stopped.
 
     >>> program = "import os; print('I am', os.environ['ROLE'])"
     >>> launch({role: ([sys.executable, "-c", program], {"ROLE": role}) for role in ("server", "worker")})
     {'server': 'I am server\n', 'worker': 'I am worker\n'}
     """
-    guards, files = {}, {}
+    guards = {}
+    files = {}
     with contextlib.ExitStack() as stack:
         try:
             for name, (command, variables) in commands.items():
-                files[name] = [stack.enter_context(tempfile.TemporaryFile()) for _ in ("output", "errors")]
+                output = stack.enter_context(tempfile.TemporaryFile())
+                errors = stack.enter_context(tempfile.TemporaryFile())
+                files[name] = output, errors
                 guards[name] = subprocess.Popen(
-                    [*GUARD, *map(str, command)], stdin=subprocess.PIPE, stdout=files[name][0], stderr=files[name][1],
-                    env=_variables(variables), start_new_session=True)  # an interrupt reaches this process alone
+                    [*GUARD, *map(str, command)], stdin=subprocess.PIPE, stdout=output, stderr=errors,
+                    env=_variables(variables), start_new_session=True)  # so that an interrupt does not reach it
             running, failed = _wait(guards, subprocess.Popen.poll, timeout)
         finally:
             for guard in guards.values():
                 guard.stdin.close()
             for guard in guards.values():
                 guard.wait()
-        printed = {name: [_read(file) for file in pair] for name, pair in files.items()}
+        printed = {name: (_read(output), _read(errors)) for name, (output, errors) in files.items()}
     _check(failed, {name: guard.returncode for name, guard in guards.items()}, running, timeout, printed)
     return {name: output for name, (output, _) in printed.items()}
 
 
-def _variables(own):
-    """Return the variables of a new process: this one's, less settings of threads, and its own; None removes one."""
+def _variables(changes):
+    """Return a new process's variables: this one's, except thread settings, with `changes`; None removes one."""
     inherited = {name: value for name, value in os.environ.items() if not THREADS.match(name)}
-    return {name: str(value) for name, value in {**inherited, **own}.items() if value is not None}
+    return {name: str(value) for name, value in {**inherited, **changes}.items() if value is not None}
 
 
 def _wait(processes, exit_status, timeout):
-    """Wait until all have ended, one has failed, or the time is over; name those still running, and the failed one."""
+    """Wait until all have ended, one has failed or time is up; return the names of the running and of the failed."""
     deadline = time.monotonic() + timeout
     while True:
         statuses = {name: exit_status(process) for name, process in processes.items()}
         running = [name for name, status in statuses.items() if status is None]
         failed = [name for name, status in statuses.items() if status]
         if failed or not running or time.monotonic() > deadline:
-            return running, failed[0] if failed else None
+            return running, (failed[0] if failed else None)
         time.sleep(0.005)
 
 
 def _read(file):
-    """Return all the text that a process has written to an open file."""
+    """Return all that a process has written to an open file, as text."""
     file.seek(0)
     return file.read().decode(errors="replace")
 
 
 def _check(failed, statuses, running, timeout, printed):
     """Raise an error if a process failed or some were running too long; show what each one printed."""
-    order = sorted(printed, key=lambda name: name != failed)
-    words = "".join(f"\n--- {name} printed:\n{''.join(printed[name])}".rstrip() for name in order)
+    words = ""
+    for name in sorted(printed, key=lambda name: name != failed):  # the failed one first
+        output, errors = printed[name]
+        words += f"\n--- {name} printed:\n{output}{errors}".rstrip()
     if failed:
         status = statuses[failed]
         how = f"exit status {status}" if status > 0 else f"signal {signal.Signals(-status).name}"
         others = "; the others were ended" if len(printed) > 1 else ""
         raise RuntimeError(f"{failed} failed with {how}{others}{words}")
     if running:
-        raise TimeoutError(f"{' and '.join(running)} took more than {timeout} seconds and had to be ended{words}")
+        raise TimeoutError(f"{' and '.join(running)} took more than {timeout} seconds and had to be stopped{words}")
 
 
 def free_port():
-    """Return the number of a port of 127.0.0.1 that nobody listens on. Lesson: 07-many-machines."""
+    """Return the number of a free port of 127.0.0.1. Lesson: 07-many-machines."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -109,15 +112,13 @@ def free_port():
 def in_fresh_process(function, *arguments, timeout=120, **environment):
     """Call `function(*arguments)` in a fresh Python process and return its result.
 
-    A framework reads its settings once, when it starts, so an experiment with other settings needs another process.
-    `environment` holds the variables to set; None removes one. The function, the arguments and the result are copied by
-    cloudpickle, as is all that the function uses from the notebook. MXNet's NumPy semantics are on there if they
-    are on here; its arrays arrive on cpu(0), and Gluon's networks cannot be copied: make them in the function.
-    Lesson: 04-automatic-parallelism.
+    A framework reads its settings once, when it starts, so an experiment with other settings needs its own process.
+    `environment` sets environment variables there; None removes one. cloudpickle copies the function, what it uses from
+    the notebook, its arguments and its result. MXNet's NumPy semantics are on there if they are on here. MXNet arrays
+    arrive on cpu(0). Gluon networks cannot be copied: create them in the function. Lesson: 01-imperative-and-symbolic.
 
     Raises:
-        RuntimeError: The function failed, which the process's own traceback explains, or its process ended without a
-            result.
+        RuntimeError: The function raised an exception, whose traceback the message shows, or gave no result.
         TimeoutError: It took more than `timeout` seconds.
 
     >>> def engine():
@@ -138,33 +139,36 @@ def in_fresh_processes(calls, timeout=120):
     `calls` maps each name to (function, arguments, environment).
 
     Raises:
-        RuntimeError, TimeoutError: As for `in_fresh_process`, with the name. The others have been ended.
+        RuntimeError, TimeoutError: As for `in_fresh_process`. The message names the call; the others have been stopped.
     """
     def run(stored):
         commands = {name: ([sys.executable, "-c", CHILD, file, *_path()], own) for name, (file, own) in stored.items()}
         return launch(commands, timeout)
 
-    return _carry_out(calls, run)
+    return _run_calls(calls, run)
 
 
 def _path():
-    """Return where Python looks for modules, its own first: a reader's own signal.py must not hide Python's."""
+    """Return sys.path with Python's own folders first: a reader's signal.py must not hide the standard library's."""
     library = os.path.dirname(os.__file__)
     return sorted(sys.path, key=lambda folder: folder not in (library, os.path.join(library, "lib-dynload")))
 
 
-def _carry_out(calls, run):
-    """Store each call in a file, let `run` start a process for each of them, print what it returns; give the results.
+def _run_calls(calls, run):
+    """Store each call in a file, run all of them with `run`, print their output, and return their results by name.
 
-    `run` gets a file and an environment by name, and returns what the processes printed.
+    `run` is called with (file, environment) by name, and returns what each process printed, by name.
     """
     numpy_semantics = "mxnet" in sys.modules and sys.modules["mxnet"].util.is_np_array()
-    stored, results = {}, {}
+    stored = {}
+    results = {}
     with tempfile.TemporaryDirectory() as folder:
-        for number, (name, (function, arguments, environment)) in enumerate(calls.items()):
-            stored[name] = Path(folder, str(number)), environment
-            stored[name][0].write_bytes(pickle.dumps(numpy_semantics) + cloudpickle.dumps((function, arguments)))
-        print(*run(stored).values(), sep="", end="")
+        for name, (function, arguments, environment) in calls.items():
+            file = Path(folder, str(len(stored)))
+            file.write_bytes(pickle.dumps(numpy_semantics) + cloudpickle.dumps((function, arguments)))
+            stored[name] = file, environment
+        printed = run(stored)
+        print(*printed.values(), sep="", end="")
         for name, (file, _) in stored.items():
             result = file.with_suffix(".result")
             if not result.exists():
@@ -174,7 +178,7 @@ def _carry_out(calls, run):
 
 
 def answer(file):
-    """Carry out the call that is stored in `file` and store its result beside it: this runs in the new process."""
+    """Run the call that is stored in `file`, and store its result beside it. This runs in the new process."""
     with open(file, "rb") as call:
         if pickle.load(call):  # NumPy semantics
             import mxnet
@@ -184,17 +188,16 @@ def answer(file):
 
 
 def in_group(function, *arguments, size=2, timeout=120, **environment):
-    """Call `function(*arguments)` in `size` new processes that form a PyTorch process group; return their results.
+    """Call `function(*arguments)` in `size` new processes that form a PyTorch process group; list the results by rank.
 
-    The results are listed by rank. The group uses gloo on 127.0.0.1; torchrun's variables are set, and OMP_NUM_THREADS
-    is 1 unless given. Otherwise it is like `in_fresh_process`; errors name the rank. On Linux the first group starts a
-    process that imports what this one has imported of PyTorch. The ranks of all groups are its forks, which takes a
-    twentieth of the time. PyTorch reads some variables as it is imported: if you give any, ranks are fresh processes.
-    Lesson: pytorch/04-data-parallel.
+    The group uses gloo on 127.0.0.1. torchrun's variables are set, and OMP_NUM_THREADS is 1 unless you set it. The rest
+    is as in `in_fresh_process`. On Linux the first group starts a process that imports the modules of PyTorch that are
+    imported here. The ranks of all groups are forked from it, which takes a twentieth of the time. PyTorch reads some
+    variables when it is imported, so if you set any, the ranks are fresh processes. Lesson: pytorch/04-data-parallel.
 
     Raises:
-        RuntimeError: A rank failed or ended without a result; the message names the first one.
-        TimeoutError: Some ranks took more than `timeout` seconds after all had started.
+        RuntimeError: A rank failed or gave no result. The message names the first one that failed.
+        TimeoutError: Some ranks were still running `timeout` seconds after all had started.
 
     >>> def rank():
     ...     import torch.distributed as dist
@@ -207,18 +210,19 @@ def in_group(function, *arguments, size=2, timeout=120, **environment):
     with tempfile.TemporaryDirectory() as folder:
         calls = {f"rank {rank}": (_member, (function, arguments, folder), {**shared, "RANK": rank, "LOCAL_RANK": rank})
                  for rank in range(size)}
-        if environment or sys.platform != "linux":  # elsewhere a process that has imported PyTorch may not fork safely
+        if environment or sys.platform != "linux":  # elsewhere a fork with PyTorch may crash
             return list(in_fresh_processes(calls, timeout).values())
-        return list(_carry_out(calls, functools.partial(_run_forks, timeout=timeout)).values())
+        return list(_run_calls(calls, functools.partial(_run_forks, timeout=timeout)).values())
 
 
 def _member(function, arguments, folder):
-    """Call the function as one rank of a group, which finds the others by a file, so no port can be taken."""
+    """Call the function as one rank of a group. Ranks find one another through a file, which needs no free port."""
     import torch.distributed as dist
-    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    rank = int(os.environ["RANK"])
+    size = int(os.environ["WORLD_SIZE"])
     dist.init_process_group("gloo", store=dist.FileStore(f"{folder}/store", size), rank=rank, world_size=size)
     result = function(*arguments)
-    dist.barrier()  # a rank that leaves early would break the connections of one that still makes them
+    dist.barrier()  # a rank that leaves early would break connections that others are still making
     dist.destroy_process_group()
     return result
 
@@ -232,11 +236,11 @@ def _run_forks(stored, timeout):
     try:
         for name, (file, own) in stored.items():
             forks[name] = _forks.start(name, answer, file, _variables(own), _path(), alive)
-        running, failed = _wait(forks, operator.attrgetter("exitcode"), timeout)
+        running, failed = _wait(forks, lambda fork: fork.exitcode, timeout)
         if failed:
             failed = _forks.first_failed(file.parent, failed)
     finally:
-        hold.close()  # ends all that still run
+        hold.close()  # ends all forks that are still running
         for fork in forks.values():
             fork.join()
         alive.close()

@@ -1,12 +1,12 @@
-"""What a reader's machine and settings do to a lesson: what there is, what takes a proof away, where pictures go."""
+"""The reader's machine and settings: what there is, what takes a lesson's effects away, how pictures are drawn."""
 import os
 import re
 import subprocess
 import sys
 from importlib.util import find_spec
 
-# Settings that take away what lessons show, by framework: the variable, its harmless values, and what others do.
-_ONE_CORE = "threads are bound to cores, so those that should work side by side may share one"
+# Settings that take away what lessons show, by framework: the variable, its harmless values, the effect of any other.
+_ONE_CORE = "threads are bound to cores, so threads that should run in parallel may share a core"
 SETTINGS = {
     "any": [
         ("OMP_PROC_BIND", ["", "false"], _ONE_CORE),
@@ -53,23 +53,25 @@ def obstacles(*kinds):
 
 
 def notebook():
-    """Return the IPython shell of the notebook that this process is the kernel of, or None."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    """Return the IPython shell if this process is the kernel of a notebook, else None."""
+    if "IPython" not in sys.modules:
+        return None
+    shell = sys.modules["IPython"].get_ipython()
     return shell if hasattr(shell, "kernel") else None
 
 
 def name_obstacles(kind):
-    """Print the obstacles of a kind if this is a notebook's kernel: it happens before a lesson's first claim."""
+    """Print the obstacles of one kind if this process is a notebook's kernel, so that they precede the first claim."""
     if notebook():
         for sentence in obstacles(kind):
-            print(f"Take note: {sentence}. Unset it and restart, or this lesson fails or proves nothing.")
+            print(f"Take note: {sentence}. Unset it and restart the kernel, or this lesson fails or proves nothing.")
 
 
 def begin_notebook():
-    """Prepare a notebook's kernel, when it first imports the package: name obstacles, and show what the lessons show.
+    """Prepare a notebook's kernel when the package is first imported: print obstacles, and set how results are shown.
 
-    A reader's MPLBACKEND would make pictures vanish, and a matplotlibrc change their size and letters: the lessons
-    draw inline, in matplotlib's own style. A cell shows the value of its last line alone.
+    A reader's MPLBACKEND could make pictures vanish, and a matplotlibrc could change their size and fonts, so the
+    lessons draw inline, in matplotlib's own style. A cell shows only the value of its last line.
     """
     if shell := notebook():
         import matplotlib
@@ -80,7 +82,7 @@ def begin_notebook():
 
 
 def mxnet_fault():
-    """Return "" if this machine can load MXNet, or else what it lacks: another process tries it."""
+    """Return "" if this machine can load MXNet, or else what is missing. Another process tries to load it."""
     found = find_spec("mxnet")
     if not found:
         return "it is not installed"
@@ -91,16 +93,16 @@ def mxnet_fault():
 
 
 def compiler_fault():
-    """Compile a function with PyTorch, and return "" if that works here, or else why it does not, in a line.
+    """Compile a function with PyTorch; return "" if that works on this machine, or else the reason in one line.
 
-    Nothing less will do: a compiler may lack Python's headers, and the system may refuse to load what it has written.
-    It takes some seconds. Lesson: pytorch/01-compilers-and-interpreters.
+    Finding a compiler is not enough: it may lack Python's headers, or the system may refuse to load what it has built.
+    This takes some seconds. Lesson: pytorch/01-compilers-and-interpreters.
     """
     import torch
     try:
         torch.compile(lambda x: x + 1)(torch.ones(1))
-    except Exception as error:  # what is wrong with a compiler comes as an error of any type
-        said = str(error).strip() or repr(error)
-        compilers_own = re.search(r"\berror: (.+)", said)
-        return compilers_own[1] if compilers_own else said.splitlines()[0]
+    except Exception as error:  # PyTorch reports a compiler's faults with many types of error
+        message = str(error).strip() or repr(error)
+        compiler_error = re.search(r"\berror: (.+)", message)
+        return compiler_error[1] if compiler_error else message.splitlines()[0]
     return ""

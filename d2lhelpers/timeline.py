@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Operator(NamedTuple):
-    """One run of one operator; `start` and `end` in seconds since the Timeline's block began."""
+    """One run of one operator; `start` and `end` are in seconds since the Timeline's block began."""
 
     name: str
     device: str
@@ -24,19 +24,22 @@ class Operator(NamedTuple):
 
 
 class Timeline:
-    """A record of what ran inside a `with` block; each framework's own Timeline knows how to make one.
+    """A record of what ran inside a `with` block; each framework has a Timeline of its own, which makes the record.
 
-    The queue is drained before the block begins and after it ends. One Timeline inside another is a RuntimeError. An
-    exception in the block, or an operator's late one, passes through, and the Timeline is then empty. It can be
-    pickled, so a function that runs in another process can return it. All times are seconds since the block began:
+    The queue is drained before the block begins and after it ends. If the block raises an exception, or an operator
+    that it has queued fails later, the exception is raised as usual and the Timeline stays empty. A Timeline can be
+    pickled, so a function that runs in another process can return one. All times are seconds since the block began:
 
     - `operators`: the list of Operators, in order of their start;
     - `returned`: when Python reached the end of the block; `end`: when everything had ended;
     - `waits`: the list of (start, end) in which Python waited for results;
-    - `calls`: how often Python handed work over, be it an operator, a compiled graph or a backward pass;
+    - `calls`: how often Python handed work over: an operator, a compiled graph or a backward pass;
     - `memory`: with MXNet's `Timeline(memory=True)` the list of (seconds, bytes) in use, relative to before the block.
 
     Lesson: 00-start-here.
+
+    Raises:
+        RuntimeError: The block is inside the block of another Timeline.
 
     >>> record = Timeline()
     >>> record._keep([Operator("dot", "cpu(0)", 0.0, 0.002), Operator("exp", "cpu(1)", 0.001, 0.002)], returned=0.001)
@@ -58,7 +61,10 @@ class Timeline:
 
     def _keep(self, operators=(), returned=0.0, calls=0, waits=(), memory=()):
         self.operators = sorted(operators, key=lambda operator: operator.start)
-        self.returned, self.calls, self.waits, self.memory = returned, calls, list(waits), list(memory)
+        self.returned = returned
+        self.calls = calls
+        self.waits = list(waits)
+        self.memory = list(memory)
         self.end = max([returned, *(operator.end for operator in operators)])
 
     def __repr__(self):
@@ -68,7 +74,7 @@ class Timeline:
 
     def __enter__(self) -> "Timeline":
         if Timeline._recording:
-            raise RuntimeError("a Timeline is recording already: end its block before you begin another")
+            raise RuntimeError("a Timeline is already recording: end its block before you begin another")
         self._keep()
         self._begin()
         Timeline._recording = True
@@ -83,11 +89,11 @@ class Timeline:
             self._keep(*record)
 
     def _begin(self):
-        """Drain the queue, and begin to record."""
+        """Drain the queue, and start recording."""
         raise NotImplementedError
 
     def _finish(self):
-        """Drain the queue, stop recording, and return what `_keep` takes."""
+        """Drain the queue, stop recording, and return the arguments for `_keep`."""
         raise NotImplementedError
 
     @classmethod
@@ -95,7 +101,8 @@ class Timeline:
              of: int = 10) -> "Timeline":
         """Record `work()` up to `of` times, and return the record whose `key(timeline)` is the largest.
 
-        It stops at the first that reaches `enough`. Use it for what a machine *can* do: other programs only prevent it.
+        It stops at the first record that reaches `enough`. Use it to show what a machine *can* do: other programs can
+        only make a record worse. Lesson: 00-start-here.
         """
         records: list[Timeline] = []
         while len(records) < of and not any(key(record) >= enough for record in records):
@@ -108,39 +115,51 @@ class Timeline:
     @property
     def devices(self) -> list[str]:
         """The names of the devices that ran anything, such as "cpu(0)"; 2 comes before 10."""
-        return sorted({operator.device for operator in self.operators},
-                      key=lambda name: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)])
+        def text_and_numbers(name):
+            return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+
+        return sorted({operator.device for operator in self.operators}, key=text_and_numbers)
 
     def _busy(self, device):
         """Return the spans in which `device` ran anything, as disjoint (start, end) in order."""
-        spans, last = [], 0.0
+        spans = []
+        last_end = 0.0
         for operator in self.operators:
             if operator.device == str(device):
-                spans.append((max(operator.start, last), max(operator.end, last)))
-                last = spans[-1][1]
+                start = max(operator.start, last_end)
+                last_end = max(operator.end, last_end)
+                spans.append((start, last_end))
         if not spans:
             raise ValueError(f"the Timeline shows no operator on {device}; it shows {self.devices}")
         return spans
 
     def busy(self, device: object) -> float:
-        """Return for how many seconds `device` (a device, or its name) ran anything; ValueError if it never did."""
+        """Return for how many seconds `device` (a device, or its name) ran anything.
+
+        Raises:
+            ValueError: It ran nothing.
+        """
         return sum(end - start for start, end in self._busy(device))
 
     @property
     def utilization(self) -> dict[str, float]:
-        """For each device the share of the time from 0 to `end` during which it ran anything."""
+        """For each device, the share of the time from 0 to `end` in which it ran anything."""
         return {device: round(self.busy(device) / self.end, 3) for device in self.devices}
 
     def overlap(self, a: object, b: object) -> float:
-        """Return the share of the less busy device's time during which both were busy: 0 in turns, 1 side by side."""
-        both = sum(max(0.0, min(x[1], y[1]) - max(x[0], y[0]))
-                   for x, y in itertools.product(self._busy(a), self._busy(b)))
+        """Return the share of the less busy device's time in which both were busy: 0 in turns, 1 side by side.
+
+        Raises:
+            ValueError: One of the devices ran nothing.
+        """
+        pairs = itertools.product(self._busy(a), self._busy(b))
+        both = sum(max(0.0, min(end_a, end_b) - max(start_a, start_b)) for (start_a, end_a), (start_b, end_b) in pairs)
         return both / (min(self.busy(a), self.busy(b)) or 1.0)
 
     def plot(self, ax: "Axes | None" = None, label: Callable[[Operator], str] | None = None) -> None:
-        """Draw one row per device, one block per operator, and above them Python, hatched where it waits.
+        """Draw one row per device with one block per operator, and above them Python's row, hatched where Python waits.
 
-        `label` takes an Operator and returns another name for it, so that a lesson can group operators.
+        `label` takes an Operator and returns the name to show for it, so that a lesson can group operators.
         """
         timeline_plot.draw(self, ax, label)
 
@@ -150,7 +169,13 @@ class Timeline:
         timeline_plot.draw_all(records, label)
 
     def plot_memory(self, ax: "Axes | None" = None, label: str | None = None) -> None:
-        """Draw the memory in use since the block began; `label` names the curve among others on the same `ax`."""
+        """Draw the memory in use since the block began. `label` names the curve where `ax` has several.
+
+        Lesson: 03-asynchronous-computation.
+
+        Raises:
+            ValueError: The Timeline recorded no memory.
+        """
         if not self.memory:
             raise ValueError("this Timeline recorded no memory; with MXNet, make it with Timeline(memory=True)")
         points = [(seconds * 1e3, size / 1e6) for seconds, size in self.memory]
@@ -158,7 +183,8 @@ class Timeline:
 
     def save(self, path: str | PathLike) -> None:
         """Write the record to `path` as a Chrome trace, which Perfetto (ui.perfetto.dev) opens."""
-        rows, block = ["Python", *self.devices], Operator("the block's lines", "Python", 0.0, self.returned)
+        rows = ["Python", *self.devices]
+        block = Operator("the block's lines", "Python", 0.0, self.returned)
         events = [{"ph": "M", "name": "thread_name", "pid": 1, "tid": row, "args": {"name": name}}
                   for row, name in enumerate(rows)]
         events += [{"ph": "X", "name": span.name, "pid": 1, "tid": rows.index(span.device), "ts": span.start * 1e6,

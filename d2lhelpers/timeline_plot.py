@@ -3,7 +3,7 @@ from .plots import COMMUNICATION, FONT, PYTHON, axes, device_colour, is_communic
 
 
 def draw_all(records, label=None):
-    """Draw several Timelines one above the other, as `Timeline.plot_all` says."""
+    """Draw several Timelines one above the other: see `Timeline.plot_all`."""
     import matplotlib.pyplot as plt
     end = max(record.end for record in records.values())
     heights = [1.5 + 0.6 * len(record.devices) for record in records.values()]
@@ -18,14 +18,15 @@ def draw_all(records, label=None):
 
 
 def draw(record, ax=None, label=None, end=None):
-    """Draw a Timeline, as `Timeline.plot` says, up to `end` seconds if the record itself ends before."""
+    """Draw the Timeline `record`: see `Timeline.plot`. The axis ends at `end` seconds, or where the record does."""
     from matplotlib.legend_handler import HandlerTuple
     from matplotlib.patches import Patch
     rows = ["Python", *record.devices]
     with_gpu = any(row.startswith(("gpu", "cuda")) for row in rows)
     end = end or record.end or 1.0
     scale, unit = (1e3, "milliseconds") if end < 2 else (1, "seconds")
-    width, legend = end * scale, {}
+    width = end * scale
+    legend = {}
     with axes(ax, (10, 1.2 + 0.6 * len(rows)), f"{unit} since the block began") as ax:
         ax.set(xlim=(-0.004 * width, width), ylim=(len(rows) - 0.5, -0.5))
         ax.set_yticks(range(len(rows)), rows)
@@ -44,7 +45,8 @@ def draw(record, ax=None, label=None, end=None):
             blocks(0, record.waits, "white", edgecolor=PYTHON, hatch="////")
             legend["waiting"] = Patch(facecolor="white", edgecolor=PYTHON, hatch="////")
         for communication, name, rank, share, operators in _groups(record.operators, label):
-            patches, written = [], False
+            patches = []
+            written = False
             for row, device in enumerate(rows):
                 spans = [(operator.start, operator.end) for operator in operators if operator.device == device]
                 if not spans:
@@ -69,13 +71,20 @@ def draw(record, ax=None, label=None, end=None):
 
 
 def _groups(operators, label):
-    """Return (whether it is communication, name, rank by its time, share of all time, operators) for each name."""
+    """Return (whether it is communication, name, rank by time, share of all time, operators) for each name."""
     groups = {}
     for operator in operators:
         name = (label(operator) if label else operator.name).lstrip("_")  # matplotlib hides what begins with _
         groups.setdefault((is_communication(operator.name), name), []).append(operator)
-    seconds = {group: sum(operator.end - operator.start for operator in groups[group]) for group in groups}
+    seconds = {}
+    for group, members in groups.items():
+        seconds[group] = sum(operator.end - operator.start for operator in members)
     ranked = sorted(groups, key=seconds.get, reverse=True)
-    return [(kind, name, rank, seconds[kind, name] / sum(seconds.values()), groups[kind, name])
-            for communication in (False, True)
-            for rank, (kind, name) in enumerate(group for group in ranked if group[0] is communication)]
+    result = []
+    for communication in (False, True):
+        names = [name for kind, name in ranked if kind is communication]
+        for rank, name in enumerate(names):
+            group = communication, name
+            share = seconds[group] / sum(seconds.values())
+            result.append((communication, name, rank, share, groups[group]))
+    return result

@@ -1,4 +1,4 @@
-"""The helpers of the PyTorch track: the names of `d2lhelpers`, for tensors; on a GPU measure with sync=synchronize."""
+"""The helpers of the PyTorch track: those of `d2lhelpers`, for tensors. On a GPU, measure with sync=synchronize."""
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
@@ -15,37 +15,46 @@ from .torch_timeline import Timeline, synchronize
 
 __all__ = ["Benchmark", "Timeline", "allreduce", "devices", "evaluate_accuracy", "load_data", "measure",
            "split_and_load", "synchronize"]
-logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # CUDA's compiler without a GPU is no fault
+logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # CUDA's compiler without a GPU is no error
 name_obstacles("torch")
-CACHED = 1 << 24  # bytes of all tensors together; so few are still in a CPU's cache when the sum is copied
-CHUNK = 1 << 18  # elements; of larger tensors, so many of each are summed, then copied while they are in the cache
-SMALL = 1 << 20  # bytes of one tensor; on several devices, parts of it would cost more operators than they save
+CACHED = 1 << 24  # bytes of all tensors together; up to this size they stay in a CPU's cache until the sum is copied
+CHUNK = 1 << 18  # elements; larger tensors are summed, and copied while they are in the cache, in chunks of this size
+SMALL = 1 << 20  # bytes of one tensor; up to this size, parts for several devices would cost more time than they save
 
 
 def devices(n: int = 2, kind: str | None = None) -> list[torch.device]:
     """Return `n` devices: GPUs if the machine has that many, else `n` times the CPU, which is one device.
 
-    `kind` "gpu" or "cpu" insists on one. ValueError for any other, or for too few GPUs.
-    Lesson: pytorch/03-waiting-threads-and-copies.
+    `kind` "gpu" or "cpu" asks for devices of that kind. Lesson: pytorch/00-start-here.
+
+    Raises:
+        ValueError: `n` is less than one, there are too few GPUs for `kind` "gpu", or `kind` is unknown.
 
     >>> devices(2, kind="cpu")
     [device(type='cpu'), device(type='cpu')]
     """
     gpus = torch.cuda.device_count()
-    if n < 1 or kind not in (None, "cpu", "gpu") or (kind == "gpu" and n > gpus):
-        raise ValueError(f"devices: n={n}, kind={kind!r}; give n > 0, kind 'cpu', 'gpu' or None; GPUs here: {gpus}")
-    return [torch.device("cpu") if kind == "cpu" or n > gpus else torch.device("cuda", index) for index in range(n)]
+    too_few = kind == "gpu" and n > gpus
+    if n < 1 or kind not in (None, "cpu", "gpu") or too_few:
+        raise ValueError(f"devices: n={n}, kind={kind!r}; give n > 0 and kind 'cpu', 'gpu' or None; GPUs here: {gpus}")
+    if kind == "cpu" or n > gpus:
+        return [torch.device("cpu") for _ in range(n)]
+    return [torch.device("cuda", index) for index in range(n)]
 
 
 def allreduce(data: Iterable[torch.Tensor]) -> None:
     """Replace every tensor in `data` by the sum of them all, in place: an all-reduce.
 
-    `data` is a list of dense tensors, one per device, equal in shape and type; on one device, such as the CPU, one per
-    replica. On GPUs the sum is queued, not waited for. Large tensors on several devices are cut into one part per
-    device: each device sums its part of all tensors (reduce-scatter), then copies the sum to all (all-gather).
-    ValueError for unequal shapes or types, tensors that share memory or are not contiguous, no tensors and booleans;
-    TypeError for a single tensor. Nothing is modified then. Lesson: pytorch/04-data-parallel.
+    `data` is a list of dense tensors, one per device, equal in shape and type; several replicas on one device, such as
+    the CPU, have a tensor each. On GPUs the sum is queued, and Python does not wait for it. Large tensors on several
+    devices are cut into one part per device: each device sums its own part of all tensors (reduce-scatter), then copies
+    the sum to all devices (all-gather). After an error no tensor has been modified. Lesson: pytorch/04-data-parallel.
     Source: Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009.
+
+    Raises:
+        TypeError: `data` is a single tensor.
+        ValueError: There are no tensors, or they differ in shape or type, share memory, are not contiguous or are
+            booleans.
 
     >>> data = [torch.tensor([1.0, 2.0]), torch.tensor([10.0, 20.0])]
     >>> allreduce(data)
@@ -57,22 +66,27 @@ def allreduce(data: Iterable[torch.Tensor]) -> None:
     data = list(data)
     if not data:
         raise ValueError("allreduce: no tensors; give one per device")
-    first, starts, plain = data[0], [], True
-    shape, dtype, size = first.shape, first.dtype, first.nbytes
+    first = data[0]
+    shape = first.shape
+    dtype = first.dtype
+    size = first.nbytes
+    addresses = []
+    plain = True
     for tensor in data:
         if tensor.shape != shape or tensor.dtype is not dtype:  # add_ would broadcast and cast
-            raise ValueError(f"allreduce: {tuple(tensor.shape)} {tensor.dtype} after {tuple(shape)} {dtype}; "
-                             "all must be equal in shape and type")
+            raise ValueError(f"allreduce: a tensor is {tuple(tensor.shape)} {tensor.dtype}, the first {tuple(shape)} "
+                             f"{dtype}; all must be equal in shape and type")
         if not tensor.is_contiguous() or dtype is torch.bool:
-            raise ValueError(f"allreduce: {dtype} with strides {tensor.stride()}; give contiguous() numbers")
-        starts.append(tensor.data_ptr())
+            raise ValueError(f"allreduce: a tensor is {dtype} with strides {tensor.stride()}; give tensors of numbers, "
+                             "made contiguous()")
+        addresses.append(tensor.data_ptr())
         plain = plain and tensor.is_cpu and not tensor.requires_grad
-    for one, next_one in pairwise(sorted(starts)):
-        if next_one - one < size:
+    for address, next_address in pairwise(sorted(addresses)):
+        if next_address - address < size:
             raise ValueError("allreduce: two of the tensors share memory; clone() one of them")
     if size * len(data) > CACHED or not plain:
         return _allreduce_by_parts(data)
-    for tensor in data[1:]:  # what the cache holds needs no parts
+    for tensor in data[1:]:  # the cache holds all tensors, so parts would gain nothing
         first.add_(tensor)
     for tensor in data[1:]:
         tensor.copy_(first)
@@ -81,7 +95,8 @@ def allreduce(data: Iterable[torch.Tensor]) -> None:
 @torch.no_grad()
 def _allreduce_by_parts(data):
     """All-reduce tensors that are large, on GPUs or known to autograd."""
-    flat, places = [tensor.view(-1) for tensor in data], {tensor.device for tensor in data}
+    flat = [tensor.view(-1) for tensor in data]
+    places = {tensor.device for tensor in data}
     if places == {torch.device("cpu")}:
         for chunk in zip(*(tensor.split(CHUNK) for tensor in flat), strict=True):
             _sum_and_copy([chunk])
@@ -91,15 +106,15 @@ def _allreduce_by_parts(data):
 
 
 def _sum_and_copy(parts):
-    """Let each device sum its part (reduce-scatter), then copy the sum to the others (all-gather).
+    """Let each device sum its part of all tensors (reduce-scatter), then copy the sum to the others (all-gather).
 
     Copies to a GPU are asynchronous: its stream keeps their order. Copies from a GPU block, because they are read next.
     """
-    parts = [(part[owner], part[owner + 1:] + part[:owner]) for owner, part in enumerate(parts)]
-    for total, others in parts:
+    owned = [(part[owner], part[owner + 1:] + part[:owner]) for owner, part in enumerate(parts)]
+    for total, others in owned:
         for piece in others:
             total.add_(piece.to(total.device, non_blocking=piece.is_cpu))
-    for total, others in parts:
+    for total, others in owned:
         for piece in others:
             piece.copy_(total, non_blocking=total.is_cpu)
 
@@ -108,10 +123,13 @@ def split_and_load(data: torch.Tensor | np.ndarray, devices: Iterable[torch.devi
                    weights: Iterable[float] | None = None) -> list[torch.Tensor]:
     """Cut `data` (a tensor or NumPy array) along axis 0 into one part per device, and put each on its device, in order.
 
-    Without `weights`, sizes differ by at most one row, the larger ones first. With numbers above zero, one per device,
-    sizes follow them by largest remainder, and no part is empty. A part on the data's own device shares its memory.
-    From pinned memory (see `load_data`) copies are queued: do not write to `data` before they are done. ValueError for
-    fewer rows than devices or wrong weights. Lesson: pytorch/04-data-parallel.
+    Without `weights`, parts differ by at most one row, and the larger ones come first. `weights` are positive numbers,
+    one per device: the sizes of the parts follow them (by largest remainder), and no part is empty. A part on the
+    data's own device shares memory with the data. Copies from pinned memory (see `load_data`) are queued: do not write
+    to `data` before they are done. Lesson: pytorch/04-data-parallel.
+
+    Raises:
+        ValueError: There are fewer rows than devices, or the weights are wrong.
 
     >>> [part.shape[0] for part in split_and_load(torch.ones(7, 2), ["cpu", "cpu"], weights=[1, 6])]
     [1, 6]
@@ -119,7 +137,9 @@ def split_and_load(data: torch.Tensor | np.ndarray, devices: Iterable[torch.devi
     places = list(map(torch.device, devices))
     if isinstance(data, np.ndarray):
         data = torch.tensor(data)
-    rows, count, on_cpu = data.shape[0], len(places), data.is_cpu
+    rows = data.shape[0]
+    count = len(places)
+    on_cpu = data.is_cpu
     if weights is None and rows >= count > 0:
         parts = data.tensor_split(count)
     else:
@@ -131,20 +151,26 @@ def split_and_load(data: torch.Tensor | np.ndarray, devices: Iterable[torch.devi
 @torch.no_grad()
 def evaluate_accuracy(data_iter: Iterable[tuple[torch.Tensor, torch.Tensor]],
                       net: Callable[[torch.Tensor], torch.Tensor], devices: Sequence[torch.device | str]) -> float:
-    """Return the share of rows, over all batches, whose largest score is at the label: a float from 0 to 1.
+    """Return the share of rows, over all batches, whose largest score is that of the label: a float from 0 to 1.
 
-    `net` maps each device's part of a batch to scores (rows, classes); labels are (rows,), and other shapes or no rows
-    are a ValueError, a network in place of the data a TypeError. All devices get their work before any result is waited
-    for. Scores with a NaN count as wrong. A module is in evaluation mode meanwhile, and afterwards as it was.
-    Lesson: pytorch/04-data-parallel.
+    `net` maps each device's part of a batch to scores, shaped (rows, classes); labels are shaped (rows,). All devices
+    get their work before Python waits for a result. A row with a NaN in its scores counts as wrong. A module is put
+    into evaluation mode, and afterwards into the mode that it had before. Lesson: pytorch/04-data-parallel.
+
+    Raises:
+        TypeError: The network comes before the data.
+        ValueError: Scores or labels have another shape, or there are no rows.
 
     >>> evaluate_accuracy([(torch.tensor([[1, 9], [9, 1]]), torch.tensor([1, 1]))], lambda x: x, ["cpu", "cpu"])
     0.5
     """
     if callable(data_iter):
         raise TypeError("evaluate_accuracy: the data comes first, then the network: (data_iter, net, devices)")
-    modes = {module: module.training for module in net.modules()} if isinstance(net, torch.nn.Module) else {}
-    right = rows = 0
+    modes = {}
+    if isinstance(net, torch.nn.Module):
+        modes = {module: module.training for module in net.modules()}
+    right = 0
+    rows = 0
     try:
         for module in modes:
             module.training = False
@@ -155,7 +181,8 @@ def evaluate_accuracy(data_iter: Iterable[tuple[torch.Tensor, torch.Tensor]],
                 if found.ndim != 2 or wanted.shape != found.shape[:1]:
                     raise ValueError(f"evaluate_accuracy: scores {tuple(found.shape)} do not fit labels "
                                      f"{tuple(wanted.shape)}")
-                right += int(((found.argmax(dim=1) == wanted) & ~found.isnan().any(dim=1)).sum())
+                correct = (found.argmax(dim=1) == wanted) & ~found.isnan().any(dim=1)
+                right += int(correct.sum())
             rows += len(features)
     finally:
         for module, mode in modes.items():
@@ -167,16 +194,16 @@ def evaluate_accuracy(data_iter: Iterable[tuple[torch.Tensor, torch.Tensor]],
 
 def load_data(batch_size: int, dataset: str | None = None,
               resize: int | None = None) -> tuple[DataLoader, DataLoader]:
-    """Return two DataLoaders, of training batches (shuffled) and of test batches: pairs of images and labels.
+    """Return two DataLoaders, one for training (shuffled) and one for testing. A batch is (images, labels).
 
     `dataset` and `resize` are those of `d2lhelpers.datasets.load_arrays`. Images are float32 from 0 to 1, shaped
-    (rows, 1, height, width); labels int64, as PyTorch's losses want them, shaped (rows,). Where there is a GPU, both
-    are in pinned memory, from which copies need not be waited for. Lesson: pytorch/04-data-parallel.
+    (rows, 1, height, width); labels are int64, as PyTorch's losses need them, shaped (rows,). If there is a GPU, both
+    are in pinned memory, so that copies to a GPU need not block. Lesson: pytorch/04-data-parallel.
 
     >>> [labels.shape for images, labels in load_data(256, dataset="digits")[1]]
     [torch.Size([256]), torch.Size([104])]
     """
-    train, test = (TensorDataset(torch.from_numpy(images), torch.from_numpy(labels.astype(np.int64)))
-                   for images, labels in load_arrays(dataset, resize))
+    train, test = [TensorDataset(torch.from_numpy(images), torch.from_numpy(labels.astype(np.int64)))
+                   for images, labels in load_arrays(dataset, resize)]
     pin = torch.cuda.is_available()
     return DataLoader(train, batch_size, shuffle=True, pin_memory=pin), DataLoader(test, batch_size, pin_memory=pin)

@@ -10,11 +10,11 @@ from torch.profiler import ProfilerActivity, profile, record_function
 
 from . import timeline
 
-BLOCK = "Timeline block"  # what the block is called in the record, on the profiler's own clock
+BLOCK = "Timeline block"  # the name of the block in the record
 ON_GPU = "kernel", "gpu_memcpy", "gpu_memset"
-WAITS = re.compile("cuda.*Synchronize")  # in which Python waits for a GPU
-NOT_CALLED = "autograd::engine", "TorchDynamo Cache Lookup"  # not Python's calls: steps of a backward pass, guards
-os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or else the profiler writes two lines at each start
+WAITS = re.compile("cuda.*Synchronize")  # the calls in which Python waits for a GPU
+NOT_CALLED = "autograd::engine", "TorchDynamo Cache Lookup"  # not by Python: steps of a backward pass, guards
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or the profiler would write two lines at each start
 
 
 class Timeline(timeline.Timeline):
@@ -23,7 +23,7 @@ class Timeline(timeline.Timeline):
     See `d2lhelpers.timeline.Timeline` for what a record holds; `memory` stays empty. An operator that calls others is
     shown as one. On a CPU each thread has a row: "cpu", "cpu thread 1", ... On a GPU kernels and copies are shown where
     they ran: "cuda:0", or with several streams "cuda:0 stream 7", ...; the CPU's rows then show which thread queued
-    them.
+    them. Lesson: pytorch/00-start-here.
 
     >>> x = torch.ones(100, 100)
     >>> with Timeline() as timeline:
@@ -34,7 +34,9 @@ class Timeline(timeline.Timeline):
 
     def _begin(self):
         synchronize()
-        activities = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * torch.cuda.is_available()
+        activities = [ProfilerActivity.CPU]
+        if torch.cuda.is_available():
+            activities.append(ProfilerActivity.CUDA)
         every_thread = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
         self._profile = profile(activities=activities, experimental_config=every_thread)
         self._profile.start()
@@ -42,7 +44,7 @@ class Timeline(timeline.Timeline):
         self._block.__enter__()
 
     def _finish(self):
-        self._block.__exit__(None, None, None)  # before the wait, so that its length is Python's time
+        self._block.__exit__(None, None, None)  # before the wait, so that the block lasts as long as Python needed
         try:
             synchronize()
         finally:
@@ -56,19 +58,27 @@ class Timeline(timeline.Timeline):
 
 
 def synchronize() -> None:
-    """Wait until every GPU has done what was queued for it. On a CPU there is nothing to wait for."""
+    """Wait until every GPU has done what was queued for it. On a CPU there is nothing to wait for.
+
+    Lesson: pytorch/00-start-here.
+    """
     for index in range(torch.cuda.device_count()):
         torch.cuda.synchronize(index)
 
 
 def _read(events):
-    """Return each thread's outermost operators and what ran on GPUs, Python's end, calls and waits of one record."""
+    """Return operators (each thread's outermost ones and those on GPUs), Python's end, calls and waits of a record."""
     [block] = [event for event in events if event["name"] == BLOCK and event["cat"] == "user_annotation"]
     returned = block["dur"] / 1e6
     streams = {_place(event) for event in events if event["cat"] in ON_GPU}
-    operators, calls, waits, rows, ends = [], 0, [], {block["tid"]: "cpu"}, {}
+    operators = []
+    calls = 0
+    waits = []
+    rows = {block["tid"]: "cpu"}
+    ends = {}  # by thread, when its last operator ended: what begins before is inside that operator
     for event in sorted(events, key=lambda event: (event["ts"], -event["dur"])):
-        start, end = (event["ts"] - block["ts"]) / 1e6, (event["ts"] + event["dur"] - block["ts"]) / 1e6
+        start = (event["ts"] - block["ts"]) / 1e6
+        end = (event["ts"] + event["dur"] - block["ts"]) / 1e6
         thread = event["tid"]
         if event["cat"] in ON_GPU:
             device, stream = _place(event)
@@ -79,13 +89,15 @@ def _read(events):
             ends[thread] = end
             row = rows.setdefault(thread, f"cpu thread {len(rows)}")
             operators.append(timeline.Operator(_name(event), row, start, end))
-            calls += not event["name"].startswith(NOT_CALLED)
+            if not event["name"].startswith(NOT_CALLED):
+                calls += 1
         elif thread == block["tid"] and start < returned and WAITS.match(event["name"]):
             waits.append((start, end))
     return operators, returned, calls, waits
 
 
-def _place(event):  # a copy between GPUs names three: from, to, and where it ran
+def _place(event):
+    """Return the GPU and the stream that ran something. A copy between GPUs calls the GPU that ran it "inDevice"."""
     return event["args"].get("device", event["args"].get("inDevice")), event["args"]["stream"]
 
 

@@ -1,4 +1,4 @@
-"""Write what people get of the lessons: copies of their own, decks, a site, an edition without solutions."""
+"""Write the editions of the lessons: a reader's own copies, slide decks, a site, an edition without solutions."""
 import argparse
 import contextlib
 import hashlib
@@ -29,31 +29,31 @@ Colab opens this notebook alone. First run these lines there, in a cell of their
 
 
 def lessons():
-    """Return the lessons in order, as paths below their folder."""
+    """Return the lessons in order, as paths relative to their folder."""
     found = [*LESSONS.glob("*.ipynb"), *LESSONS.glob("[!.]*/*.ipynb")]
     return sorted(lesson.relative_to(LESSONS) for lesson in found if not lesson.name.startswith("."))
 
 
 def read(lesson):
-    """Return a lesson; one that is no notebook ends the program, which names it."""
+    """Return a lesson; if the file is not a notebook, end the program with a message that names it."""
     try:
         return nbformat.read(LESSONS / lesson, as_version=4)
-    except Exception as error:  # nbformat's own, and those of JSON and of the text's encoding
+    except Exception as error:  # of nbformat, JSON or the text's encoding
         sys.exit(f"{LESSONS / lesson} is not a notebook: {error}")
 
 
 def has_tag(cell, *tags):
-    """Say whether a cell has any of the tags."""
+    """Return whether a cell has any of the tags."""
     return not set(tags).isdisjoint(cell.metadata.get("tags", []))
 
 
 def copy_what_lessons_use(folder):
-    """Copy what the lessons link to and import, so that the same links lead there."""
+    """Copy what the lessons link to and import, so that their links work in `folder`."""
     shutil.copytree(LESSONS, folder, ignore=shutil.ignore_patterns("*.ipynb", "__pycache__", ".*"))
 
 
 def write_slides(folder):
-    """Write a deck of every lesson, each a page that opens from the folder with no network."""
+    """Write a deck of slides for every lesson: a page that opens from the folder without a network."""
     copy_what_lessons_use(folder)
     reveal = Path(find_spec("sphinx_revealjs").origin).parent / "_static" / "revealjs"
     for part in ("dist", "plugin/notes"):
@@ -65,7 +65,7 @@ def write_slides(folder):
         notebook = read(lesson)
         notebook.cells = [cell for cell in notebook.cells if not has_tag(cell, "solution")]
         for cell in notebook.cells:
-            if has_tag(cell, "instructor"):  # for the speaker's view, whatever the cell itself says
+            if has_tag(cell, "instructor"):  # for the speaker's view, whatever slide type the cell has
                 cell.metadata["slideshow"] = {"slide_type": "notes"}
         exporter.reveal_url_prefix = "../" * (len(lesson.parts) - 1) + "reveal.js"
         where = {"metadata": {"path": str((LESSONS / lesson).parent), "name": lesson.stem}}
@@ -75,9 +75,10 @@ def write_slides(folder):
 
 
 def print_slides(folder, browser):
-    """Print each deck into a PDF beside it, a page per slide."""
+    """Print each deck to a PDF beside it, one page per slide."""
     for lesson in lessons():
-        deck, page = folder / lesson.with_suffix(".html"), browser.new_page()
+        deck = folder / lesson.with_suffix(".html")
+        page = browser.new_page()
         page.goto(f"{deck.as_uri()}?print-pdf")
         page.wait_for_selector(".pdf-page")
         page.pdf(path=deck.with_suffix(".pdf"), prefer_css_page_size=True, print_background=True)
@@ -86,11 +87,15 @@ def print_slides(folder, browser):
 
 @contextlib.contextmanager
 def chromium():
-    """Start the system's Chromium without a window and without requests of its own; RuntimeError if it does not."""
+    """Start the system's Chromium, without a window and without requests of its own.
+
+    Raises:
+        RuntimeError: There is no Chromium, or it does not start.
+    """
     from playwright.sync_api import Error, sync_playwright
 
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") \
-        or shutil.which("Google Chrome", path="/Applications/Google Chrome.app/Contents/MacOS")
+    path = (shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+            or shutil.which("Google Chrome", path="/Applications/Google Chrome.app/Contents/MacOS"))
     if not path:
         raise RuntimeError("there is no Chromium here: apt-get install chromium")
     quiet = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update",
@@ -104,23 +109,23 @@ def chromium():
         browser.close()
 
 
-def to_work_in(lesson, *tags):
+def cleared(lesson, *tags):
     """Return a lesson without its outputs, and without the cells that have one of these tags."""
     notebook = read(lesson)
     notebook.cells = [cell for cell in notebook.cells if not has_tag(cell, *tags)]
-    cleared, _ = ClearOutputPreprocessor().preprocess(notebook, {})
-    return cleared
+    notebook, _ = ClearOutputPreprocessor().preprocess(notebook, {})
+    return notebook
 
 
 def write_student_edition(folder):
-    """Write the lessons without solutions, instructors' notes and outputs, to work through."""
+    """Write the lessons for students to work through, without solutions, instructors' notes and outputs."""
     copy_what_lessons_use(folder)
     for lesson in lessons():
-        nbformat.write(to_work_in(lesson, "solution", "instructor"), folder / lesson)
+        nbformat.write(cleared(lesson, "solution", "instructor"), folder / lesson)
 
 
 def write_site(folder, repository=None):
-    """Write a site of all lessons with their results, and of the helpers' docstrings; it opens from disk, too.
+    """Write a site with all lessons, their results, and the helpers' docstrings; it also opens from disk.
 
     `repository`, "owner/name" on GitHub, adds buttons that open a lesson on Binder or Colab.
     """
@@ -151,17 +156,18 @@ def write_site(folder, repository=None):
 
 
 def write_readers_copies(folder):
-    """Give the reader a copy of each lesson to write in, without outputs; what the reader wrote is never touched.
+    """Give the reader a copy of each lesson to write in, without outputs; never change what the reader has written.
 
-    A new version of a lesson takes the place of a copy that nobody wrote into; where there is none, it arrives beside
-    the reader's own. What belongs to the lessons and is not for writing, such as figures, is linked.
+    A new version of a lesson replaces a copy that the reader has not changed. If all copies have been changed, it is
+    written beside them. Other files that belong to the lessons, such as figures, are linked.
     """
     for lesson in lessons():
         own = folder / lesson
         own.parent.mkdir(parents=True, exist_ok=True)
-        new = to_work_in(lesson, "instructor")
+        new = cleared(lesson, "instructor")
         new.metadata["made_of"] = checksum(new)
-        copies = {path: checksums(path) for path in [own, *sorted(own.parent.glob(f"{own.stem} (update *).ipynb"))]}
+        updates = own.parent.glob(f"{own.stem} (update *).ipynb")
+        copies = {path: checksums(path) for path in [own, *sorted(updates)]}
         if not own.exists():
             write_new(new, own)
         elif new.metadata["made_of"] not in [made_of for made_of, _ in copies.values()]:
@@ -187,16 +193,16 @@ def checksum(notebook):
 
 
 def checksums(path):
-    """Return the checksum of what a copy was made from, and its own; an unreadable copy counts as changed."""
+    """Return the checksum of what a copy was made of, and that of the copy; an unreadable copy counts as changed."""
     try:
         notebook = nbformat.read(path, as_version=4)
         return notebook.metadata["made_of"], checksum(notebook)
-    except Exception:  # whatever the reader has made of it
+    except Exception:  # the reader may have changed anything in it
         return None, "changed"
 
 
 def unused(path):
-    """Return the first path of the form "name (update 1).ipynb" at which there is nothing."""
+    """Return the first path of the form "name (update 1).ipynb" that is not in use."""
     number = 1
     while path.with_stem(f"{path.stem} (update {number})").exists():
         number += 1
@@ -204,7 +210,7 @@ def unused(path):
 
 
 def write_new(notebook, path):
-    """Write a notebook whole or not at all; a file that is there stays."""
+    """Write a notebook, whole or not at all; a file that already exists is kept."""
     with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as beside:
         made = Path(beside, path.name)
         nbformat.write(notebook, made)
@@ -213,7 +219,7 @@ def write_new(notebook, path):
 
 
 def write_over(notebook, path):
-    """Put a notebook in the place of another, whole or not at all."""
+    """Replace a notebook with another one, whole or not at all."""
     with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as beside:
         made = Path(beside, path.name)
         nbformat.write(notebook, made)
@@ -221,8 +227,9 @@ def write_over(notebook, path):
 
 
 def replace_edition(write, folder):
-    """Let `write` write an edition beside `folder`, then put it in the place of the one that an earlier run wrote."""
-    if folder.exists() and not (folder / MARK).exists() and (not folder.is_dir() or any(folder.iterdir())):
+    """Let `write` make an edition beside `folder`, then replace the folder, which an earlier run must have made."""
+    in_use = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+    if in_use and not (folder / MARK).exists():
         sys.exit(f"{folder} was not made by this command, which would replace it: remove it, or name another folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".", dir=folder.parent) as beside:
@@ -243,7 +250,7 @@ def repository_name(text):
 
 
 def reason(error):
-    """Return in words why the system refused; of copying many files, why it refused the first."""
+    """Return the system's reason in words; if many files could not be copied, the reason for the first."""
     if isinstance(error, shutil.Error):
         _, _, why = error.args[0][0]
         return why
@@ -258,7 +265,7 @@ def main():
     parser.add_argument("--pdf", action="store_true", help="print the slides into PDFs, too")
     parser.add_argument("--repository", type=repository_name, help="owner/name, for buttons for Binder and Colab")
     asked = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # which removes what is half written
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # which also removes what is half written
     try:
         if asked.edition == "copies":
             write_readers_copies(asked.folder)

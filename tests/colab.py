@@ -1,7 +1,7 @@
-"""`python tests/colab.py OWNER/NAME`: the PyTorch track as Colab runs it, each lesson alone in an empty folder.
+"""`python tests/colab.py OWNER/NAME`: run the PyTorch track as Colab does, each lesson alone in an empty folder.
 
-The lines that the site tells a reader of Colab to run first install the helpers and fetch what lies beside the lesson.
-They install into the running Python: use one that is for this alone.
+On Colab the reader first runs the lines that the site shows: they install the helpers and fetch the files beside the
+lesson. They install into the Python that runs this program, so use one that serves nothing else.
 """
 import re
 import sys
@@ -16,7 +16,7 @@ import write
 
 
 def main(repository):
-    """Run each lesson after those lines; the first cell that fails ends the run."""
+    """Run those lines and then the lesson, for each lesson; stop at the first cell that fails."""
     shown = write.COLAB.format(repository=repository, name=repository.split("/")[1])
     lines = "\n".join(re.findall("^ {4}(.+)$", shown, flags=re.MULTILINE))
     for path in write.lessons():

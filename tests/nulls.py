@@ -1,8 +1,8 @@
 """The nulls: each takes one effect away, so that a claim about the effect must fail.
 
-A cell whose assertion claims an effect is tagged `claim:<null>`. A null holds in the lesson's kernel and in every
-Python process that the lesson starts, except that a variable which the lesson itself sets for such a process keeps the
-lesson's value: those experiments are the lesson's controls.
+A cell whose assertion claims an effect is tagged `claim:<null>`. A null applies in the lesson's kernel and in every
+Python process that the lesson starts. But a variable that the lesson itself sets for such a process keeps the lesson's
+value, because those experiments are the lesson's controls.
 """
 import functools
 import os
@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Null:
-    """What takes an effect away: environment variables, which outlive `configure_engine`, or a change to a module."""
+    """What takes an effect away: environment variables, set again after `configure_engine`, or a change to a module."""
 
     env: dict = field(default_factory=dict)
     change: Callable | None = None  # called with the module as soon as it has been imported
     module: str | None = None
-    parallel: bool = False  # it takes away work in parallel, as a machine with one core does
+    parallel: bool = False  # whether it prevents parallel work, as a machine with one core does
 
 
 NULLS = {
@@ -28,14 +28,14 @@ NULLS = {
 
 
 def changes(module, parallel=False):
-    """Make the decorated function a null that changes `module`; it is named like the function, with hyphens."""
+    """Make the decorated function a null that changes `module`. The null has the function's name, with hyphens."""
     def register(change):
         NULLS[change.__name__.replace("_", "-")] = Null(change=change, module=module, parallel=parallel)
     return register
 
 
 def wrap(owner, name, around):
-    """Replace the function or method `name` of `owner` by `around(the_old_one, *arguments)`."""
+    """Replace the function or method `name` of `owner` with `around(the_old_one, *arguments)`."""
     old = getattr(owner, name)
     setattr(owner, name, lambda *args, **options: around(old, *args, **options))
 
@@ -48,7 +48,7 @@ def no_hybridize(mxnet):
 
 @changes("mxnet")
 def no_static(mxnet):
-    """Let `hybridize` ignore what it is promised: memory is allocated anew, operators are made anew."""
+    """Let `hybridize` ignore its static options: each call allocates its memory and makes its operators anew."""
     wrap(mxnet.gluon.HybridBlock, "hybridize", lambda hybridize, net, *args, static_alloc=False, static_shape=False,
          **options: hybridize(net, *args, **options))
 
@@ -66,21 +66,29 @@ def widening(mxnet):
     from d2lhelpers import measure
 
     x = mxnet.np.ones((1, 512))
-    asked = measure(lambda: [x + x for _ in range(10)], repeat=50).median / 10
+    dispatch = measure(lambda: [x + x for _ in range(10)], repeat=50).median / 10
     mxnet.nd.waitall()
+
+    def two_layers(first, second):
+        return x.dot(first).dot(second)
+
     for factor in (12, 18, 27, 40):
-        first, second = mxnet.np.ones((512, 256 * factor)), mxnet.np.ones((256 * factor, 128 * factor))
-        layers = functools.partial(lambda first, second: x.dot(first).dot(second), first, second)
-        if measure(layers, repeat=20, sync=mxnet.nd.waitall).median > 120 * asked:
+        first = mxnet.np.ones((512, 256 * factor))
+        second = mxnet.np.ones((256 * factor, 128 * factor))
+        layers = functools.partial(two_layers, first, second)
+        if measure(layers, repeat=20, sync=mxnet.nd.waitall).median > 120 * dispatch:
             break
     return factor
 
 
 @changes("mxnet")
 def trace_every_call(mxnet):
-    """Trace a hybridized network anew in each call: nothing that Python decided stays decided."""
-    wrap(mxnet.gluon.HybridBlock, "_call_cached_op", lambda call, net, *args:
-         net._clear_cached_op() or call(net, *args))
+    """Trace a hybridized network anew in each call, so that Python decides everything again."""
+    def trace_and_call(call, net, *args):
+        net._clear_cached_op()
+        return call(net, *args)
+
+    wrap(mxnet.gluon.HybridBlock, "_call_cached_op", trace_and_call)
 
 
 @changes("mxnet")
@@ -93,7 +101,7 @@ def both_branches(mxnet):
 
 @changes("mxnet")
 def warm_copies(mxnet):
-    """Let a copy of a large array to a device go into the memory that the first such copy took."""
+    """Let every copy of a large array to a device reuse the memory of the first such copy."""
     places = {}
 
     def into_used(copyto, array, other):
@@ -109,7 +117,11 @@ def warm_copies(mxnet):
 @changes("mxnet")
 def wait_per_step(mxnet):
     """Let every step of a Trainer wait until the engine has nothing left to do."""
-    wrap(mxnet.gluon.Trainer, "step", lambda step, *args: (step(*args), mxnet.nd.waitall()))
+    def step_and_wait(step, *args):
+        step(*args)
+        mxnet.nd.waitall()
+
+    wrap(mxnet.gluon.Trainer, "step", step_and_wait)
 
 
 @changes("mxnet", parallel=True)
@@ -127,14 +139,14 @@ def rescaled_per_device(mxnet):
 
 @changes("mxnet")
 def stored_statistics(mxnet):
-    """Let batch normalization use its stored statistics always: no row depends on other rows."""
+    """Let batch normalization always use its stored statistics, so that no row depends on other rows."""
     wrap(mxnet.gluon.nn.BatchNorm, "__init__", lambda make, net, *args, **options:
          make(net, *args, **{**options, "use_global_stats": True}))
 
 
 @changes("mxnet")
 def no_push(mxnet):
-    """Let all workers of a distributed store but the first push zeros: what they computed counts for nothing."""
+    """Let all workers of a distributed store except the first push zeros, so that their work counts for nothing."""
     def push_zeros(push, store, key, value, *args, **options):
         if store.type.startswith("dist") and store.rank > 0:
             value = [0 * each for each in value] if isinstance(value, (list, tuple)) else 0 * value
@@ -159,14 +171,20 @@ def no_async(mxnet):
 @changes("mxnet")
 def no_checkpoint(mxnet):
     """Let parameters be neither stored nor loaded."""
-    mxnet.gluon.Block.save_parameters = mxnet.gluon.Block.load_parameters = lambda self, *args, **options: None
+    mxnet.gluon.Block.save_parameters = lambda self, *args, **options: None
+    mxnet.gluon.Block.load_parameters = lambda self, *args, **options: None
 
 
 @changes("d2lhelpers.process", parallel=True)
 def one_thread(process):
     """Run operators on one thread in every process that a lesson starts, whatever the lesson sets."""
-    wrap(process, "launch", lambda launch, commands, timeout=60: launch(
-        {name: (command, {**env, "OMP_NUM_THREADS": "1"}) for name, (command, env) in commands.items()}, timeout))
+    def launch_with_one_thread(launch, commands, timeout=60):
+        changed = {}
+        for name, (command, variables) in commands.items():
+            changed[name] = command, {**variables, "OMP_NUM_THREADS": "1"}
+        return launch(changed, timeout)
+
+    wrap(process, "launch", launch_with_one_thread)
 
 
 @changes("d2lhelpers.mxnet")
@@ -188,7 +206,7 @@ def averaged_gradients(helpers):
 
 @changes("d2lhelpers.mxnet")
 def equal_parts(helpers):
-    """Let `split_and_load` ignore its weights: every device gets as many rows as the others."""
+    """Let `split_and_load` ignore its weights, so that all devices get the same number of rows."""
     wrap(helpers, "split_and_load", lambda split, data, devices, weights=None: split(data, devices))
 
 
@@ -213,19 +231,24 @@ def in_order(random):
 
 @changes("torch")
 def no_compile(torch):
-    """Let `torch.compile` return the function, or return a decorator that does."""
-    torch.compile = lambda model=None, **options: (lambda same: same) if model is None else model
+    """Let `torch.compile` return the function as it is."""
+    def compile_nothing(model=None, **options):
+        if model is None:  # it is used as a decorator with options
+            return lambda function: function
+        return model
+
+    torch.compile = compile_nothing
 
 
 @changes("torch")
 def no_product(torch):
-    """Let `@` return at once, with its product still to be computed (here it never is)."""
+    """Let `@` return at once, as if the product were still to be computed."""
     wrap(torch.Tensor, "__matmul__", lambda product, one, other: one)
 
 
 @changes("torch")
 def static_shapes(torch):
-    """Let `torch.compile` make a graph per shape: nothing is compiled for any number of rows."""
+    """Let `torch.compile` make one graph per shape, and never one for any number of rows."""
     wrap(torch, "compile", lambda compile, *args, **options: compile(*args, **{**options, "dynamic": False}))
 
 
@@ -237,7 +260,7 @@ def no_limit(config):
 
 @changes("torch.compiler")
 def all_guards(compiler):
-    """Let no stance skip the guards."""
+    """Let no stance skip guards."""
     wrap(compiler, "set_stance", lambda stance, *args, skip_guard_eval_unsafe=False, **options:
          stance(*args, **options))
 
@@ -246,21 +269,28 @@ def all_guards(compiler):
 def replicated(fsdp):
     """Let `fully_shard` shard over groups of one rank: every rank holds, and averages, everything."""
     from torch.distributed.device_mesh import init_device_mesh
-    wrap(fsdp, "fully_shard", lambda shard, net, mesh, **options: shard(
-        net, mesh=init_device_mesh("cpu", (mesh.size(), 1), mesh_dim_names=("replicate", "shard")), **options))
+
+    def shard_over_one(shard, net, mesh, **options):
+        groups_of_one = init_device_mesh("cpu", (mesh.size(), 1), mesh_dim_names=("replicate", "shard"))
+        return shard(net, mesh=groups_of_one, **options)
+
+    wrap(fsdp, "fully_shard", shard_over_one)
 
 
 @changes("torch.distributed")
 def no_exchange(dist):
     """Let a reduce-scatter reduce nothing: each rank keeps its own gradients."""
+    def keep_own(output, input, **_):
+        own = input.view(dist.get_world_size(), -1)[dist.get_rank()]
+        return output.copy_(own.view_as(output))
+
     dist.all_to_all_single = lambda output, input: output.copy_(input)
-    dist.reduce_scatter_single = lambda output, input, **_: output.copy_(
-        input.view(dist.get_world_size(), -1)[dist.get_rank()].view_as(output))
+    dist.reduce_scatter_single = keep_own
 
 
 @changes("concurrent.futures.thread", parallel=True)
 def one_worker(thread):
-    """Give every pool of threads a single one."""
+    """Give every pool of threads a single thread."""
     wrap(thread.ThreadPoolExecutor, "__init__", lambda make, pool, max_workers=None, *args, **options:
          make(pool, 1, *args, **options))
 
@@ -316,13 +346,18 @@ def no_hook(torch):
 @changes("torch")
 def empty_checkpoint(torch):
     """Let a checkpoint give nothing back: zeros for a tensor, and in a training job step 0 without any state."""
-    wrap(torch, "load", lambda load, *args, **options: torch.zeros_like(found) if torch.is_tensor(
-        found := load(*args, **options)) else [0] if "RANK" in os.environ else found)
+    def load_nothing(load, *args, **options):
+        found = load(*args, **options)
+        if torch.is_tensor(found):
+            return torch.zeros_like(found)
+        return [0] if "RANK" in os.environ else found
+
+    wrap(torch, "load", load_nothing)
 
 
 @changes("torch.distributed")
 def no_time_limit(distributed):
-    """Let a group wait as long as it would without a limit of its own."""
+    """Let a new group ignore its own time limit."""
     wrap(distributed, "new_group", lambda new_group, *args, timeout=None, **options: new_group(*args, **options))
 
 
@@ -334,35 +369,39 @@ def no_receive(distributed):
 
 def claims(cell):
     """Return the names of the nulls in a cell's tags."""
-    return {tag[len("claim:"):] for tag in cell.metadata.get("tags", []) if tag.startswith("claim:")}
+    return {tag.removeprefix("claim:") for tag in cell.metadata.get("tags", []) if tag.startswith("claim:")}
 
 
 def apply(null):
-    """Make a null hold in this process, as it starts."""
-    def outlive(helpers):
-        configure = helpers.configure_engine
+    """Make a null apply in this process, which is just starting."""
+    def configure_and_keep(configure, *args, **options):
+        settings = configure(*args, **options)
+        os.environ.update(null.env)
+        return settings
 
-        def configure_and_keep(*args, **options):
-            settings = configure(*args, **options)
-            os.environ.update(null.env)
-            return settings
+    def keep_variables(helpers):
+        wrap(helpers, "configure_engine", configure_and_keep)
 
-        helpers.configure_engine = configure_and_keep
-
-    sys.meta_path[:0] = [_AfterImport("d2lhelpers.mxnet", outlive), _AfterImport(null.module, null.change)]
+    sys.meta_path[:0] = [_AfterImport("d2lhelpers.mxnet", keep_variables), _AfterImport(null.module, null.change)]
 
 
 class _AfterImport:
-    """Finds one module as the other finders do, and has it changed once it is imported."""
+    """A finder that finds one module as the other finders do, and changes the module after its import."""
 
     def __init__(self, module, change):
-        self.module, self.change = module, change
+        self.module = module
+        self.change = change
 
     def find_spec(self, name, *where):
         if name != self.module:
             return None
-        others = sys.meta_path[sys.meta_path.index(self) + 1:]
-        if spec := next(filter(None, (finder.find_spec(name, *where) for finder in others)), None):
-            execute = spec.loader.exec_module
-            spec.loader.exec_module = lambda module: (execute(module), self.change(module))
-        return spec
+        for finder in sys.meta_path[sys.meta_path.index(self) + 1:]:
+            spec = finder.find_spec(name, *where)
+            if spec:
+                wrap(spec.loader, "exec_module", self._execute)
+                return spec
+        return None
+
+    def _execute(self, execute, module):
+        execute(module)
+        self.change(module)

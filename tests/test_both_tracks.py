@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -54,6 +54,7 @@ def copies(draw):
 
 
 @given(copies(), st.booleans())
+@example([np.arange(9.0)] * 2, True)  # three parts for two devices: the last round is not full
 def test_allreduce_is_the_sum_on_every_copy(track, values, cut):
     """All-reduce leaves the sum, in place and in its own type, on any number of devices, whole or in parts."""
     with without_elements(), pytest.MonkeyPatch.context() as patch:

@@ -111,7 +111,7 @@ def test_mirrors_that_fail(server, monkeypatch):
 def test_errors_on_the_way(server, monkeypatch, where, error):
     """A folder that cannot be written is named, with its errno; so is a mirror's error that has no message."""
     monkeypatch.setattr(where, Mock(side_effect=error))
-    with pytest.raises(OSError, match=r"cannot keep .* D2LHELPERS_DATA_DIR|/good/: Timeout") as caught:
+    with pytest.raises(OSError, match=r"cannot store .* D2LHELPERS_DATA_DIR|/good/: Timeout") as caught:
         datasets.load_arrays("fashion_mnist")
     assert caught.value.errno == error.errno
 

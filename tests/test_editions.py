@@ -1,4 +1,5 @@
 import builtins
+import contextlib
 import functools
 import importlib.util
 import re
@@ -103,6 +104,40 @@ def test_what_went_wrong_is_said_in_a_line(small, monkeypatch, capsys, arguments
     assert re.search(words, f"{ended.value} {capsys.readouterr().err}")
 
 
+@pytest.mark.parametrize(("arguments", "written"), [
+    (["copies"], ["copies"]), (["student"], ["student"]), (["slides"], ["slides"]),
+    (["slides", "--pdf"], ["slides", "printed by a browser"]),
+    (["site", "--repository", "owner/name"], ["site for owner/name"]), (["site", "--repository="], ["site for "]),
+], ids=str)
+def test_each_command_writes_its_edition(monkeypatch, arguments, written):
+    """Each of the words that `make` gives writes one edition; PDFs are printed only if they are asked for."""
+    done = []
+    for name in ("copies", "student", "slides"):
+        writes = {"copies": "write_readers_copies", "student": "write_student_edition", "slides": "write_slides"}[name]
+        monkeypatch.setattr(editions, writes, lambda folder, name=name: done.append(name))
+    monkeypatch.setattr(editions, "write_site", lambda folder, repository: done.append(f"site for {repository}"))
+    monkeypatch.setattr(editions, "print_slides", lambda folder, browser: done.append(f"printed by {browser}"))
+    monkeypatch.setattr(editions, "chromium", lambda: contextlib.nullcontext("a browser"))
+    monkeypatch.setattr(editions, "replace_edition", lambda write, folder: write(folder))
+    monkeypatch.setattr(editions.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["write.py", *arguments, "build/edition"])
+    editions.main()
+    assert done == written
+
+
+@pytest.mark.parametrize(("script", "words"), [(None, "apt-get install chromium"), ("exit 3", "does not start here")])
+def test_a_chromium_that_is_not_there_is_told(tmp_path, monkeypatch, script, words):
+    """Where there is no Chromium, or only a stub that says how to install it, the error says so in a line."""
+    if script:
+        (tmp_path / "chromium").write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "chromium").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(editions.os.path, "exists", lambda path: path == str(tmp_path / "chromium"))
+    with pytest.raises(RuntimeError, match=words) as told, editions.chromium():
+        pass
+    assert "\n" not in str(told.value)
+
+
 @pytest.mark.slow
 def test_an_ended_command_leaves_nothing(tmp_path):
     """Ended in the middle, by SIGTERM, a command removes what it has half written."""
@@ -149,12 +184,58 @@ def test_a_copy_is_whole_or_not_there(small, monkeypatch):
 
     editions.write_readers_copies(small / "mine")
     (small / "mine" / "01-a.ipynb").write_text("mine")
+    editions.write_new(nbformat.v4.new_notebook(), small / "mine" / "01-a.ipynb")  # as a second command would do
     before = {path: path.read_bytes() for path in small.glob("mine/**/*.*") if path.is_file()}
     monkeypatch.setattr(nbformat, "write", half)
     (editions.LESSONS / "02-c.ipynb").write_text(nbformat.writes(nbformat.v4.new_notebook()))
     with pytest.raises(OSError, match="full"):
         editions.write_readers_copies(small / "mine")
     assert {path: path.read_bytes() for path in small.glob("mine/**/*.*") if path.is_file()} == before
+    assert before[small / "mine" / "01-a.ipynb"] == b"mine"
+
+
+def test_a_deck_opens_from_its_folder(small):
+    """Remarks are notes, solutions are gone; reveal.js and the other decks are where a deck looks for them."""
+    links = nbformat.v4.new_markdown_cell("[on](pytorch/01-b.ipynb) [away](https://example.org/a.ipynb)")
+    nbformat.write(nbformat.v4.new_notebook(cells=[links]), editions.LESSONS / "02-c.ipynb")
+    editions.replace_edition(editions.write_slides, small / "decks")
+    pages = {str(deck.relative_to(small / "decks")): deck.read_text() for deck in small.glob("decks/**/0*.html")}
+    assert pages.keys() == {"01-a.html", "02-c.html", "pytorch/01-b.html"}
+    for name, page in pages.items():
+        [script] = re.findall(r'src="([^":]*reveal\.js)"', page)
+        assert (small / "decks" / name).parent.joinpath(script).exists()
+        assert ("Only for the speaker" in page.partition('<aside class="notes">')[2]) is (name != "02-c.html")
+        assert "<p>42</p>" not in page
+        assert "In [" not in page
+    assert 'href="pytorch/01-b.html"' in pages["02-c.html"]
+    assert 'href="https://example.org/a.ipynb"' in pages["02-c.html"]
+    assert not [*small.glob("decks/**/*.map"), *small.glob("decks/**/*.esm.js")]
+
+
+@pytest.mark.parametrize("repository", [None, "owner/name"])
+def test_what_the_site_is_made_of(small, monkeypatch, repository):
+    """Sphinx gets the README and all lessons: set-up and solutions folded, no remarks, for Colab what to run first."""
+    def build(arguments):
+        shutil.copytree(arguments[-2], arguments[-1])
+        return len(failed)
+
+    monkeypatch.setattr("sphinx.cmd.build.build_main", build)
+    monkeypatch.setenv("REPOSITORY", "")
+    failed = []
+    editions.write_site(small / "site", repository)
+    assert (small / "site" / "index.md").read_text().startswith((editions.HERE.parent / "README.md").read_text()[:99])
+    assert "](01-" in (small / "site" / "index.md").read_text()
+    assert editions.os.environ["REPOSITORY"] == (repository or "")
+    for lesson in editions.lessons():
+        found = cells(small / "site" / lesson)
+        tags = [cell.metadata.tags for cell in found if cell.id != "colab"]
+        assert tags == [["setup", "hide-input"], ["solution", "hide-cell"]]
+        colab = [(number, cell.source) for number, cell in enumerate(found) if cell.id == "colab"]
+        assert len(colab) == (repository is not None and lesson.parts[0] == "pytorch")
+        assert all(number == 1 and "cd name/notebooks" in text for number, text in colab)
+    failed.append("a page")
+    with pytest.raises(SystemExit, match="was not built"):
+        editions.write_site(small / "other", repository)
 
 
 @pytest.mark.parametrize("lesson", editions.lessons(), ids=str)

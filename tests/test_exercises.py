@@ -18,7 +18,7 @@ def widgets(monkeypatch):
 
 
 def test_a_click_is_kept(capsys, widgets):
-    """A click on a button is the choice, 0 too, which is then printed beside the outcome; without one nothing is."""
+    """A click on a button is the choice, 0 too, printed beside the outcome, which must be one of the answers."""
     prediction = predict("How many?", 1, 0)
     bundle = prediction._repr_mimebundle_()
     assert bundle["text/plain"] == "How many?\n( ) 1\n( ) 0"
@@ -30,6 +30,8 @@ def test_a_click_is_kept(capsys, widgets):
     box.children[1].value = 0
     prediction.beside(1)
     assert capsys.readouterr().out == "you predicted: 0\nthe outcome:   1\n"
+    with pytest.raises(ValueError, match="outcome 2 is not one of the answers"):
+        prediction.beside(2)
 
 
 def test_a_slider_calls_the_function(widgets):
@@ -39,6 +41,13 @@ def test_a_slider_calls_the_function(widgets):
     [slider] = [widget for widget in widgets if isinstance(widget, ipywidgets.IntSlider)]
     slider.value = 7
     assert seen == [5, 7]
+
+
+def test_without_widgets_there_is_text(capsys):
+    """Where D2LHELPERS_WIDGETS is 0, as in all tests, a prediction is its text, and a line stands for the sliders."""
+    assert exercises.Prediction("How many?", (1, 0))._repr_mimebundle_() == {"text/plain": "How many?\n( ) 1\n( ) 0"}
+    play(pytest.fail, x=(1, 9))
+    assert capsys.readouterr().out == "(sliders stand here when the lesson runs)\n"
 
 
 def fails():

@@ -9,7 +9,7 @@ from matplotlib.colors import same_color
 from matplotlib.text import Text
 
 from d2lhelpers import machine, measure, plots
-from d2lhelpers.benchmark import Measurement
+from d2lhelpers.benchmark import Comparison, Measurement
 from d2lhelpers.machine import Limits, count_calls, limits, report
 from d2lhelpers.timeline import Operator, Timeline
 
@@ -29,6 +29,8 @@ def ax():
 def test_the_report_has_one_shape(status, gpus, tmp_path, monkeypatch, capsys):
     """Each machine's report has the same lines, whether it has GPUs, none, or a driver that fails."""
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 2, 5}, raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
     if status is not None:
         (tmp_path / "nvidia-smi").write_text(f"{SMI}{status}\n")
         (tmp_path / "nvidia-smi").chmod(0o755)
@@ -36,6 +38,7 @@ def test_the_report_has_one_shape(status, gpus, tmp_path, monkeypatch, capsys):
     printed = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
     assert list(printed) == ["system", "cores", "memory", "Python", "frameworks", "GPUs", "settings"]
     assert printed["GPUs"].strip().startswith(gpus)
+    assert printed["cores"].strip() == "3 of 8"
 
 
 def test_a_driver_that_hangs_is_not_waited_for(tmp_path, monkeypatch, capsys):
@@ -121,6 +124,28 @@ def test_bars_end_at_the_median(ax):
     assert ax.collections[0].get_segments()[0][:, 0].tolist() == [15, 30]
 
 
+@pytest.mark.parametrize(("longest", "scale", "unit"), [
+    (1, 1, "seconds"), (0.5, 1e3, "milliseconds"), (1e-3, 1e3, "milliseconds"), (5e-4, 1e6, "microseconds"),
+    (1e-7, 1e6, "microseconds")])
+def test_times_are_drawn_in_the_unit_that_suits_them(ax, longest, scale, unit):
+    """The bars of a comparison are in the unit in which the longest is one or more, if there is one."""
+    Comparison({"a": Measurement([longest / 2]), "b": Measurement([longest])}).plot(ax)
+    assert [bar.get_width() for bar in ax.patches] == [longest / 2 * scale, longest * scale]
+    assert ax.get_xlabel().split()[0] == unit
+
+
+def test_a_roofline_has_the_limits_and_the_work(ax):
+    """Memory's roof rises to the ridge, arithmetic's goes on; points have their regime's colour, overhead its limit."""
+    LIMITS.roofline({"small": (1e3, 1e4, 2e-5), "large": (1e12, 1e6, 2), "even": (1e10, 1e9, 1)}, ax)
+    numbers = [number for line in ax.lines for number in line.get_xydata().ravel()]
+    assert numbers[:8] == pytest.approx([0.025, 2.5e8, 100, 1e12, 100, 1e12, 4e6, 1e12])
+    assert numbers[8:] == pytest.approx([0.1, 5e7, 0.1, 1e8, 1e6, 5e11, 10, 1e10])
+    colours = [line.get_color() for line in ax.lines]
+    assert colours == [plots.COMMUNICATION, plots.BLUE, plots.PYTHON, plots.PYTHON, plots.PYTHON, plots.BLUE,
+                       plots.COMMUNICATION]
+    assert [text.get_text() for text in ax.texts] == ["small", "large", "even"]
+
+
 def test_blocks_have_their_colours(ax):
     """A block has its device's colour, communication is green, waiting hatched; the legend has what has no name."""
     drawn().plot(ax)
@@ -133,6 +158,25 @@ def test_blocks_have_their_colours(ax):
     assert [label.get_text() for label in ax.get_yticklabels()] == ["Python", "cpu(0)", "cpu(1)"]
     assert [text.get_text() for text in ax.texts] == ["busy 100%", "busy 53%", "dot", "dot", "add_n"]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["waiting", "exp"]
+
+
+def test_curves_have_their_colours_and_units(ax):
+    """Each curve has the colour of the next device, and memory is drawn in megabytes over milliseconds."""
+    timeline = Timeline()
+    timeline._keep(memory=[(0, 0), (0.25, 3_000_000)])
+    for label in "ab":
+        timeline.plot_memory(ax, label)
+    assert [line.get_xydata().tolist() for line in ax.lines] == [[[0, 0], [250, 3]]] * 2
+    assert [line.get_color() for line in ax.lines] == [plots.BLUE, plots.ORANGE]
+    assert (ax.get_xlabel().split()[0], ax.get_ylabel().split()[0]) == ("milliseconds", "megabytes")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+
+
+def test_communication_is_told_from_computation():
+    """Copies between devices and sums over them are communication, by the names that both frameworks give them."""
+    names = ["CopyCPU2GPU", "Memcpy DtoH", "copy_", "add_n", "ElementwiseSum", "KVStorePushPull", "ncclDevKernel_Sum",
+             "allreduce_", "_allgather_base_", "reduce_scatter_", "broadcast_", "dot", "add_", "sum", "broadcast_add"]
+    assert [name for name in names if not plots.is_communication(name)] == ["dot", "add_", "sum", "broadcast_add"]
 
 
 @pytest.mark.parametrize("label", [None, lambda operator: "forward pass"])

@@ -5,7 +5,7 @@ import mxnet as mx
 import numpy as np
 import pytest
 
-from d2lhelpers import Timeline, allreduce, devices, evaluate_accuracy
+from d2lhelpers import Timeline, allreduce, configure_engine, devices, evaluate_accuracy
 
 
 def test_every_device_adds_its_part():
@@ -80,10 +80,20 @@ mx.nd.waitall()
 os.sched_getaffinity = lambda process: range(9)
 configure_engine(devices={3 - min(2, devices)})
 """)
-    assert "RuntimeError: configure_engine: MXNet is imported already; restart the kernel" in result.stderr
+    assert "RuntimeError: configure_engine: MXNet is already imported; restart the kernel" in result.stderr
     said = (f"engine: {devices} device{'s' * (devices > 1)}, 1 worker and {threads} OpenMP thread{'s' * (threads > 1)} "
             f"per device, 64 workspaces{' (on 1 core, devices take turns)' * (cores == 1)}")
     assert result.stdout.splitlines() == [said] * 2
+
+
+def test_devices_take_turns_on_one_core(monkeypatch, capsys):
+    """On one core the two devices that are the default are said to take turns, but not a single one."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0}, raising=False)
+    configure_engine()
+    configure_engine(devices=1)
+    assert capsys.readouterr().out.splitlines() == [
+        "engine: 2 devices, 1 worker and 1 OpenMP thread per device, 64 workspaces (on 1 core, devices take turns)",
+        "engine: 1 device, 1 worker and 1 OpenMP thread per device, 64 workspaces"]
 
 
 def test_no_devices_are_refused():

@@ -101,17 +101,15 @@ def test_installed_is_the_lock():
 
 
 def test_other_files_agree():
-    """Conda's environment and CI's jobs take Pythons that the project allows; each dependency has its reason."""
-    python, pip, by_pip = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    assert (python, pip, by_pip) == ("python=3.11", "pip", {"pip": ["-r requirements.txt", "-e ."]})
+    """Conda's Python is one that the lock it installs is made for, and CI's are those that the project allows."""
+    python, _, by_pip = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    systems = SYSTEMS[by_pip["pip"][0].removeprefix("-r ")]
+    assert python.removeprefix("python=") in [each for each, *_ in systems]
     jobs = WORKFLOWS["ci"]["jobs"]
     pythons = [each["python"] for job in jobs.values() for each in job["strategy"]["matrix"]["include"]]
     assert pythons
     assert all(SpecifierSet(PROJECT["requires-python"]).contains(python) for python in pythons)
     assert all("bash .ci/run" in job["steps"][-1]["run"] for job in jobs.values())
-    text = (ROOT / "pyproject.toml").read_text()
-    for dependency in chain(PROJECT["dependencies"], *EXTRAS.values()):
-        assert re.search(rf'^\s*"{re.escape(dependency)}",\s+# .{{10}}', text, flags=re.M), dependency
 
 
 @pytest.mark.parametrize("name", sorted(WORKFLOWS))

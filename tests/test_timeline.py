@@ -60,7 +60,7 @@ def test_it_shows_what_ran_and_where(mx):
     assert sorted((o.name, o.device) for o in timeline.operators) == [("exp", "cpu(0)")] * 3 + [("exp", "cpu(1)")]
     assert timeline.operators == sorted(timeline.operators, key=lambda o: o.start)
     assert timeline.operators[0].start < backlog / 2
-    assert timeline.calls == 4
+    assert (timeline.calls, timeline.memory) == (4, [])
 
 
 def test_two_devices_overlap_and_python_is_back_first(mx):
@@ -85,6 +85,16 @@ def test_the_best_record(track, enough, best, left):
     timeline = cls.best(lambda: [run() for _ in range(next(counts))], lambda record: len(record.operators), enough, 4)
     assert names(timeline) == ["exp"] * best
     assert list(counts) == left
+
+
+def test_the_best_of_ten(monkeypatch):
+    """If nothing is enough, Timeline.best takes ten records, and waits longer before each for other programs to end."""
+    pauses, ends = [], iter([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 10])
+    monkeypatch.setattr(Timeline, "_begin", lambda self: None)
+    monkeypatch.setattr(Timeline, "_finish", lambda self: ([], next(ends)))
+    monkeypatch.setattr("time.sleep", pauses.append)
+    assert Timeline.best(list, lambda record: record.end).end == 9
+    assert pauses == pytest.approx([0.05 * number for number in range(10)])
 
 
 def test_it_can_be_used_again(track):
@@ -154,6 +164,33 @@ def test_page_locked_copies_belong_to_their_device(mx):
     assert timeline.devices == ["cpu(0)", "cpu(1)"]
 
 
+def test_mxnet_reads_a_record(monkeypatch):
+    """Operators are shown where they ran, calls before the end count, waits of Python's thread, and memory by time."""
+    module = import_module("d2lhelpers.mxnet_timeline")
+    monkeypatch.setattr(module, "_processes", {0: "cpu/0", 1: "cpu/1", 2: "cpu pinned/"})
+    monkeypatch.setattr(module, "_levels", {"Memory: cpu/0": 8})
+
+    def spans(kinds, *spans):
+        return [{"name": name, "ph": kind, "ts": 1e6 + seconds * 1e6, "pid": process, "tid": thread}
+                for name, process, thread, *ends in spans for kind, seconds in zip(kinds, ends, strict=True)]
+
+    def level(seconds, name, size):
+        return {"name": name, "ph": "C", "ts": 1e6 + seconds * 1e6, "pid": 5, "tid": 7, "args": {name: size}}
+
+    operators, *rest = module._read([
+        *spans("n", (module.BLOCK[0], 9, 1, 0), (module.BLOCK[1], 9, 1, 6)),
+        *spans("BE", ("dot", 0, 7, 1, 3), ("_npi_exp", 1, 8, 2, 4), ("CopyCPU2CPU", 2, 8, 4, 5), ("_add", 3, 9, 1, 2),
+               ("DeleteVariable", 0, 7, 4, 5)),
+        *spans("be", ("MXImperativeInvokeEx", 4, 1, 1, 6), ("MXKVStorePushPullEx", 4, 6, 1, 2),
+               ("MXNDArrayFree", 4, 1, 1, 2), ("MXImperativeInvokeEx", 4, 1, 6, 7), ("MXNDArrayWaitAll", 4, 1, 2, 5),
+               ("MXNDArrayWaitAll", 4, 6, 2, 5), ("MXNDArrayWaitAll", 4, 1, 6, 7)),
+        level(3, "Memory: cpu/0", 4), level(2, "Memory: cpu/1", 16),
+        level(2, "Memory: cpu/0", 20), level(2, "Memory: cpu/0", 24)])
+    assert operators == [("dot", "cpu(0)", 1, 3), ("exp", "cpu(1)", 2, 4), ("CopyCPU2CPU", "cpu(1)", 4, 5),
+                         ("add", "cpu(3)", 1, 2)]
+    assert rest == [6, 2, [(2, 5)], [(0, 0), (2, 12), (2, 16), (2, 32), (3, 12)]]
+
+
 @given(st.lists(st.tuples(st.sampled_from(["cpu(0)", "cpu(1)"]), st.integers(0, 30), st.integers(0, 30)), min_size=1))
 def test_busy_and_overlap_are_what_counting_gives(spans):
     """Any operators, empty, nested and repeated ones too, are busy and overlap as counting whole seconds says."""
@@ -171,10 +208,11 @@ def test_busy_and_overlap_are_what_counting_gives(spans):
 def test_as_the_last_line_of_a_cell_it_shows_its_figures():
     """Its text says how much ran where, how long Python took, and how often it called and waited."""
     timeline = Timeline()
-    timeline._keep([Operator("dot", "cpu(0)", 0.001, 0.004)], 0.002, 3, [(0.001, 0.002)])
-    assert repr(timeline) == ("1 operators in 4.00 ms: cpu(0) busy 75%\n"
-                              "Python: 3 calls, 1 waits, done after 2.00 ms")
+    timeline._keep([Operator("dot", "cpu(0)", 0.1, 0.4)], 0.2, 3, [(0.1, 0.2)])
+    assert repr(timeline) == ("1 operators in 400.00 ms: cpu(0) busy 75%\n"
+                              "Python: 3 calls, 1 waits, done after 200.00 ms")
     assert repr(Timeline()).startswith("0 operators in 0.00 ms: no operators")
+    assert made(("a", "one", 0, 1), ("a", "two", 0, 3)).utilization == {"one": 0.333, "two": 1}
 
 
 def test_an_idle_device_is_named():
@@ -188,6 +226,7 @@ def test_save_writes_a_chrome_trace(tmp_path):
     """A saved record is a Chrome trace: one named row per device, and every operator with its microseconds."""
     made(("a", "cpu(0)", 0.5, 1.5), ("b", "cpu(1)", 1, 2)).save(tmp_path / "trace.json")
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    assert len({event["pid"] for event in events}) == 1
     rows = {event["tid"]: event["args"]["name"] for event in events if event["ph"] == "M"}
     spans = {event["name"]: (rows[event["tid"]], event["ts"], event["dur"]) for event in events if event["ph"] == "X"}
     assert spans == {"the block's lines": ("Python", 0, 1e6), "a": ("cpu(0)", 0.5e6, 1e6), "b": ("cpu(1)", 1e6, 1e6)}
@@ -201,6 +240,7 @@ def test_torch_shows_the_outermost_operators(over_torch):
     assert names(timeline)[:3] == ["matmul", "relu", "sum"]
     assert {"SumBackward0", "ReluBackward0"} < set(names(timeline))
     assert timeline.devices == ["cpu"]
+    assert timeline.calls == 4  # three operators, and the backward pass, whose steps Python does not call
     assert max(o.end for o in timeline.operators) <= timeline.returned
     assert pickle.loads(pickle.dumps(timeline)).operators == timeline.operators
 
@@ -222,15 +262,17 @@ def test_torch_reads_a_record_of_gpus(over_torch):
         return {"ph": "X", "cat": cat, "name": name, "tid": args.pop("tid", 7), "ts": ts, "dur": dur, "args": args}
 
     operators, *rest = over_torch._read([
-        event("user_annotation", over_torch.BLOCK, 1e6, 9e6), event("cpu_op", "aten::mm", 2e6, 1e6),
-        event("cpu_op", "aten::empty", 2.1e6, 1e5), event("cpu_op", "aten::add", 3e6, 1e6, tid=8),
+        event("user_annotation", over_torch.BLOCK, 1e6, 9e6), event("gpu_user_annotation", over_torch.BLOCK, 4e6, 5e6),
+        event("user_annotation", "a reader's own", 2e6, 1e6), event("cpu_op", "aten::empty", 2e6, 1e5),
+        event("cpu_op", "aten::mm", 2e6, 1e6), event("cpu_op", "aten::add", 3e6, 1e6, tid=8),
         event("kernel", "gemm", 4e6, 2e6, device=0, stream=7),
         event("kernel", "void at::native::(anonymous namespace)::add<float, std::array<char*, 2> >(at::Params)",
               5e6, 2e6, device=1, stream=7),
         event("cuda_runtime", "cudaStreamSynchronize", 6e6, 3e6),
+        event("cuda_runtime", "cudaStreamSynchronize", 3e6, 1e6, tid=8),
         event("gpu_memcpy", "Memcpy PtoP", 7e6, 1e6, fromDevice=0, inDevice=1, toDevice=1, stream=7),
         event("gpu_memcpy", "Memcpy HtoD", 4e6, 1e6, device=0, stream=20),
-        event("cuda_runtime", "cudaDeviceSynchronize", 10.5e6, 1e6)])
+        event("cuda_runtime", "cudaDeviceSynchronize", 10e6, 1e6)])
     assert sorted((o.name, o.device, o.start, o.end) for o in operators) == [
         ("Memcpy HtoD", "cuda:0 stream 20", 3, 4), ("Memcpy PtoP", "cuda:1", 6, 7), ("add", "cpu thread 1", 2, 3),
         ("add", "cuda:1", 4, 6), ("gemm", "cuda:0 stream 7", 3, 5), ("mm", "cpu", 1, 2)]

@@ -66,6 +66,8 @@ def test_split_puts_parts_on_devices(device):
         parts = split_and_load(data, [device, "cpu"], weights=[7, 3])
         assert [part.device.type for part in parts] == [torch.device(device).type, "cpu"]
         assert [part.tolist() for part in parts] == [list(range(7)), [7, 8, 9]]
+    places = ["cpu", "meta"]  # a device without data: whatever the machine has, it is another one
+    assert [part.device.type for part in split_and_load(torch.arange(4), places)] == places
     large = torch.arange(10_000_000, device=device)  # what comes from a GPU has arrived before it is read
     assert torch.equal(torch.cat(split_and_load(large, ["cpu", "cpu"])), torch.arange(10_000_000))
 

@@ -1,12 +1,12 @@
 """Start JupyterLab for its reader alone: `make lab` runs `.venv/bin/python -I launch.py FOLDER IP ARGUMENTS...`.
 
-Whatever the reader's settings, files and variables say, the server listens where IP says and asks for a new token.
+Whatever the reader's settings, files and variables are, the server listens on IP and asks for a new token.
 
-- `-I` keeps the project's folder, `PYTHONPATH` and the reader's own packages out of the server: a file `secrets.py`
-  there must not make the token. A kernel is started without `-I`, and sees all variables as they are.
-- The token is made here and stays in this process: other users read command lines with `ps`.
-- The server reads the settings that came with the packages in `.venv`, and none of the reader's: they are programs,
-  and can open a server in more ways than one can close. JupyterLab still keeps the look that the reader has chosen.
+- `-I` keeps the project's folder, `PYTHONPATH` and the reader's own packages out of the server: otherwise a file
+  `secrets.py` could make the token. Kernels are started without `-I`, and see all variables as they are.
+- The token is made here and stays in this process, because other users can read command lines with `ps`.
+- The server reads only the settings that came with the packages in `.venv`. The reader's settings are programs, which
+  could open the server to others in many ways. JupyterLab still keeps the look that the reader has chosen.
 """
 import secrets
 import sys
@@ -20,7 +20,7 @@ FOLDER, IP, *ARGUMENTS = sys.argv[1:]
 
 
 class Server(ServerApp):
-    """A Jupyter server that listens on IP, asks for a token of its own, and reads no settings but .venv's."""
+    """A Jupyter server that listens on IP, asks for a new token, and reads only the settings in .venv."""
 
     @property
     def config_file_paths(self):
@@ -28,11 +28,11 @@ class Server(ServerApp):
         return [str(Path(sys.prefix, "etc", "jupyter"))]
 
     def init_configurables(self):
-        """Set what nothing else may set, after all settings were read and before anything listens."""
+        """Set address and token after all settings have been read, and before the server listens."""
         super().init_configurables()
         self.ip = IP
         self.identity_provider.token = secrets.token_hex(24)
-        self.identity_provider.token_generated = True  # so that the address it prints holds the token
+        self.identity_provider.token_generated = True  # so that the address that it prints contains the token
 
 
 if __name__ == "__main__":
@@ -40,8 +40,8 @@ if __name__ == "__main__":
     LabApp.serverapp_class = Server
     LabApp.launch_instance([
         "--ServerApp.root_dir=.",
-        "--ServerApp.allow_root=True",  # as in containers
-        f"--LabApp.default_url=/lab/tree/{FOLDER}/{first}",  # also in the address that it prints where no browser opens
-        f"--LabApp.app_settings_dir={Path(__file__).parent}",  # spares a student JupyterLab's questions about news
+        "--ServerApp.allow_root=True",  # in many containers the user is root
+        f"--LabApp.default_url=/lab/tree/{FOLDER}/{first}",  # also in the address that it prints
+        f"--LabApp.app_settings_dir={Path(__file__).parent}",  # turns off the question about news of JupyterLab
         *ARGUMENTS,
     ])

@@ -16,7 +16,7 @@ default_role = "code"
 
 html_theme = "sphinx_book_theme"
 html_title = project
-html_show_search_summary = False  # it would be fetched, which a page opened from disk may not
+html_show_search_summary = False  # the summary would be fetched, which a page that is opened from disk cannot do
 html_use_index = False
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
@@ -31,7 +31,7 @@ if repository := os.environ.get("REPOSITORY"):
 
 
 def setup(app):
-    """Keep Colab's button where Colab has the framework: on the pages of the PyTorch track."""
+    """Show Colab's button only on the pages of the PyTorch track, because Colab has no MXNet."""
     def without_colab(app, page, template, context, doctree):
         if not page.startswith("pytorch/"):
             for button in context.get("header_buttons", []):
