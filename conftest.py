@@ -69,8 +69,7 @@ if "mxnet" not in missing:
         configure_engine(devices=2)
 OF_TRACK = {
     "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/mxnet_timeline.py", "notebooks/[0-9]*.ipynb", "notebooks/deeper/*",
-              "notebooks/scripts/kvstore_worker.py", "tests/test_mxnet.py",
-              "tests/test_many_machines.py"],
+              "notebooks/scripts/*", "tests/test_mxnet.py", "tests/test_many_machines.py"],
     "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "tests/test_torch.py"],
 }
 collect_ignore_glob = ["*/checks/*", "*/answers/*"]  # two packages of one name; no programs, but cells of lessons
