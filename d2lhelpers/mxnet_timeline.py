@@ -5,6 +5,7 @@ import re
 import sys
 import tempfile
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 from . import timeline
@@ -108,7 +109,7 @@ def _device(process):
     return f"{kind}({number})" if number else None
 
 
-def lines_that_wait(work):
+def lines_that_wait(work: Callable[[], object]) -> dict[str, int]:
     """Run `work()`, and return a dictionary of the lines that made Python wait for results: how often each one did.
 
     A line is the last one outside MXNet that was being executed when Python began to wait; a wait inside an operator,

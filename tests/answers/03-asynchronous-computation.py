@@ -93,17 +93,30 @@ k_2 = 10
 answer_2 = lambda t1, t2, t3, n, k: waiting_each(t1, t2, t3, n)
 k_2 = 10
 
-# %% 2 wrong: one wait in all
+# %% 2 wrong: a wait after every call
 # One pipeline, and n / k waits: it never drains.
 answer_2 = lambda t1, t2, t3, n, k: t1 + (n - 1) * max(t1, t2) + t2 + n / k * t3
 k_2 = 10
 
-# %% 2 wrong: one wait in all
+# %% 2 wrong: a wait after every call
 # Groups, but the wait is counted once.
 answer_2 = lambda t1, t2, t3, n, k: n / k * (t1 + (k - 1) * max(t1, t2) + t2) + t3
 k_2 = 10
 
-# %% 2 wrong: the device is the slower one
+# %% 2 wrong: one wait in all
+# The two formulas that there are, and nothing between them.
+def answer_2(t1, t2, t3, n, k):
+    return waiting_each(t1, t2, t3, n) if k == 1 else waiting_once(t1, t2, t3, n)
+k_2 = 10
+
+# %% 2 wrong: one wait in all
+# From one formula to the other in a straight line.
+def answer_2(t1, t2, t3, n, k):
+    each, once = waiting_each(t1, t2, t3, n), waiting_once(t1, t2, t3, n)
+    return once + (each - once) * (n - k) / (n - 1)
+k_2 = 10
+
+# %% 2 wrong: a wait after every call
 # A group without what fills the pipeline.
 answer_2 = lambda t1, t2, t3, n, k: n / k * (k * max(t1, t2) + min(t1, t2) + t3) if t1 > t2 else n / k * (k * t2 + t3)
 k_2 = 10
@@ -229,10 +242,10 @@ answer_3 = {"clip": functions["clip"]}
 # %% 3 wrong: still waits, inside an operator
 # The mask makes an array whose shape depends on values.
 def clip(grads, limit=0.01):
-    norm = slow_epoch.norm_of(grads).reshape(1)
+    norm = slow_epoch.norm_of(grads)
+    factors = np.stack([np.ones_like(norm), limit / norm])
     for grad in grads:
-        grad *= limit / np.concatenate([norm, np.full(1, limit)])[np.array([1, 0]) > 0].sum()
-        grad[grad > limit] = limit
+        grad *= factors[factors <= 1].min()
 answer_3 = {"clip": clip}
 
 # %% 3 wrong: left as they are
@@ -275,7 +288,7 @@ def clip(grads, limit=0.01):
         grad *= np.minimum(1, limit / slow_epoch.norm_of([grad]))
 answer_3 = {"clip": clip}
 
-# %% 3 wrong: short gradients
+# %% 3 wrong: left as they are
 # The choice is upside down.
 def clip(grads, limit=0.01):
     factor = np.maximum(1, limit / slow_epoch.norm_of(grads))
