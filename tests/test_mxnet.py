@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from d2lhelpers import Timeline, allreduce, configure_engine, devices, evaluate_accuracy
+from d2lhelpers.mxnet_timeline import lines_that_wait
 
 
 def test_every_device_adds_its_part():
@@ -118,3 +119,43 @@ for on in (False, True):
     assert kinds == {mx.np.ndarray if on else mx.nd.NDArray}
 """)
     assert result.returncode == 0, result.stderr
+
+
+def test_the_line_that_waits_is_named():
+    """`lines_that_wait` counts by lines: through functions, in masks and loops, and not where nothing waits."""
+    mx.npx.set_np()
+    try:
+        y = mx.np.ones(3)
+
+        def positive(array):
+            return array[array > 0]
+
+        def work():
+            for _ in range(2):
+                largest = max(y[:1], 1)  # Python's own max asks which is larger
+            text = f"{positive(y)} {largest.shape}"
+            return mx.np.where(y > 0, y, 0), text
+
+        assert lines_that_wait(work) == {
+            "largest = max(y[:1], 1)  # Python's own max asks which is larger": 2,
+            "return array[array > 0]": 1,
+            'text = f"{positive(y)} {largest.shape}"': 1}
+        assert lines_that_wait(lambda: y + 1) == {}
+    finally:
+        mx.npx.reset_np()
+
+
+def test_lines_that_wait_leaves_the_profile_function_alone():
+    """After `lines_that_wait`, and after an error in it, Python's profile function is the one that was set before."""
+    def own(*_):
+        pass
+
+    sys.setprofile(own)
+    try:
+        lines_that_wait(lambda: None)
+        with pytest.raises(ZeroDivisionError):
+            lines_that_wait(lambda: 1 / 0)
+        found = sys.getprofile()
+    finally:
+        sys.setprofile(None)
+    assert found is own

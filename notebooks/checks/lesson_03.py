@@ -1,30 +1,59 @@
 """Check the answers to the exercises of lesson 03, Asynchronous computation."""
+import contextlib
+import itertools
+
+from mxnet import np, npx
+
 from d2lhelpers import Timeline
 from d2lhelpers.exercises import check
 
 
+def spoiled(shape=()):
+    """Return an array whose values cannot be computed: whoever waits for them gets a ValueError."""
+    return np.random.normal(0, -1, size=shape)
+
+
+def raises(work):
+    """Return whether `work()` itself raised the error of a spoiled array; afterwards none of it is left."""
+    try:
+        work()
+        raised = False
+    except ValueError:
+        raised = True
+    with contextlib.suppress(ValueError):  # what nobody waited for
+        npx.waitall()
+    return raised
+
+
 def check_1(answer, two_stages):
     """Check a function that waits for the first of the two results of `two_stages`, and not for the second."""
-    finished = []
+    def runs(wait):
+        wait(*two_stages())
+        return True
 
-    def products_done(wait):  # 4 products make the first result, 4 more the second
-        with Timeline() as timeline:
-            wait(*two_stages())
-        return sum(o.name == "dot" and o.end < timeline.returned for o in timeline.operators)
+    def with_spoiled_intermediate(wait):
+        intermediate = spoiled((2, 2)) * 1
+        wait(intermediate, intermediate * 2)
+
+    def with_spoiled_final(wait):
+        intermediate = np.ones((2, 2)) * 1
+        wait(intermediate, intermediate * spoiled((2, 2)))
 
     return check(
         answer,
-        (callable, "give a function, not its result: its name, or lambda i, f: …"),
-        (lambda wait: finished.append(min(products_done(wait) for _ in range(4))) is None,
-         "it takes two arrays, and has to run without an error"),
-        (lambda wait: finished[0] > 2, "Python was back before the intermediate values were there: nobody waited"),
-        (lambda wait: finished[0] < 8, "Python was back only when the final values were there: what did it wait for?"),
+        (callable, "give a function, not its result: its name alone, or lambda intermediate, final: …"),
+        (runs, "it takes two arrays, and has to run without an error"),
+        (lambda wait: raises(lambda: with_spoiled_intermediate(wait)),
+         "Python went on although the intermediate values could not be read: it did not wait for the intermediate "
+         "values"),
+        (lambda wait: not raises(lambda: with_spoiled_final(wait)),
+         "the intermediate values are there, but Python also waited for the final values"),
     )
 
 
-def check_2(answer):
-    """Check a model of n calls with a wait after every k-th, against schedules played call by call."""
-    def played(t1, t2, t3, n, k):
+def check_2(answer, k):
+    """Check a model of n calls with a wait after every k-th, and the k that is the best bargain."""
+    def played(t1, t2, t3, n, k):  # call by call
         python = device = 0
         for call in range(1, n + 1):
             python += t1
@@ -38,41 +67,52 @@ def check_2(answer):
 
     return check(
         answer,
-        (callable, "give a function, not its result: its name, or lambda t1, t2, t3, n, k: …"),
-        (lambda total: right(total, 2, 5, 3, 12, 1), "with k = 1 it is n (t1 + t2 + t3)"),
-        (lambda total: right(total, 2, 5, 3, 12, 12), "with k = n it is the model with one wait at the end"),
+        (callable, "give a function, not its result: its name alone, or lambda t1, t2, t3, n, k: …"),
+        (lambda total: float(total(2, 5, 3, 12, 4)) > 0, "it should return a number"),
+        (lambda total: right(total, 2, 5, 3, 12, 1),
+         "with k = 1 it should be the formula for a wait after every call"),
+        (lambda total: right(total, 2, 5, 3, 12, 12),
+         "with k = n it should be the formula for a single wait at the end"),
         (lambda total: right(total, 2, 5, 3, 12, 4),
-         "how many groups are there, and what does one group of k calls take, its own wait included?"),
+         "right with one wait in all. With more of them: after each one the queue is empty. What follows from that?"),
         (lambda total: right(total, 5, 2, 3, 12, 4) and right(total, 4, 4, 0, 100, 5),
-         "right where t2 > t1; and if Python is the slower one?"),
+         "right where the device is the slower one. And if Python is the slower one?"),
+        (lambda _: k is not ..., "that is right. Now the k, in place of the second three dots"),
+        (lambda _: 1 <= float(k) <= 200 and 200 % float(k) == 0, "k should divide 200, the number of calls"),
+        (lambda _: float(k) >= 10, "such a k saves less than nine tenths. Let your function compute it"),
+        (lambda _: float(k) == 10, "that is more than nine tenths. Can you have nine tenths with less memory?"),
     )
 
 
-def check_3(answer, slow, epoch):
-    """Check functions that replace some of `slow` so that `epoch` never waits, yet computes the same gradients."""
-    def waits(functions):
+def check_3(answer, functions, run):
+    """Check new functions in place of some of `functions`, so that `run(functions)` never waits for the engine."""
+    def waits(**new):
         with Timeline() as timeline:
-            epoch(**functions)
+            run(functions | new)
         return len(timeline.waits)
 
-    def gradients(clip, scale):  # short ones are kept, long ones are scaled
-        from mxnet import np
-
-        grads = [np.full((3,), scale), np.full((2, 2), -scale)]
+    def clipped(clip, scale):  # the gradients after clip: long ones for a large scale, short ones for a small one
+        grads = [np.full((3,), scale), np.full((2, 2), -3 * scale)]
         clip(grads)
         return [float(grad.sum()) for grad in grads]
 
-    def same(functions):
-        clips = slow["clip"], functions.get("clip", slow["clip"])
-        return all(abs(a - b) <= 1e-5 * abs(a) for scale in (1e-4, 10.0)
-                   for a, b in zip(*(gradients(clip, scale) for clip in clips), strict=True))
+    def same(new, scale):
+        found, wanted = clipped(new["clip"], scale), clipped(functions["clip"], scale)
+        return all(abs(a - b) <= 1e-4 * abs(b) for a, b in itertools.zip_longest(found, wanted))
 
     return check(
         answer,
-        (lambda new: isinstance(new, dict) and new and new.keys() <= slow.keys() and all(map(callable, new.values())),
+        (lambda new: isinstance(new, dict) and new and set(new) <= set(functions) and all(map(callable, new.values())),
          'give a dictionary from names of functions to new functions, such as {"read": my_read}'),
-        (lambda new: waits(slow | new) < waits(slow),
-         "Python still waits in each step: draw a Timeline, and try the functions one by one"),
-        (lambda new: waits(slow | new) == 0, "better, but Python still waits somewhere"),
-        (same, "clip must leave short gradients as they are, and scale long ones to the limit, as before"),
+        (lambda new: waits(**new) < waits(), "Python waits as often as before. Which line waits, with this answer?"),
+        (lambda new: set(new) == {"clip"}, "one of the functions that you replaced never made Python wait: leave it"),
+        (lambda new: clipped(new["clip"], 10.0) != clipped(lambda grads: None, 10.0),
+         "Python no longer waits, but long gradients are left as they are: clip changes the arrays that it gets"),
+        (lambda new: same(new, 1e-4), "Python no longer waits, but short gradients should stay as they are"),
+        (lambda new: same(new, 10.0),
+         "Python no longer waits, but long gradients should come out as before: all by one factor, to one norm"),
+        (lambda new: waits(**new) == 0, "Python waits less often than before, but it still waits"),
+        (lambda new: not raises(lambda: new["clip"]([spoiled((3,)), spoiled((2, 2))])),
+         "no line waits any more, but Python still waits, inside an operator: the shape of what it makes depends on "
+         "values"),
     )
