@@ -1,50 +1,110 @@
 """Check the answers to the exercises of lesson 04, Automatic parallelism."""
+import functools
+import itertools
+import re
+
 import numpy
 
 from d2lhelpers import Timeline
 from d2lhelpers.exercises import check
 
 
-def check_1(answer):
-    """Check for how many of 100 products cpu(1) waits with 64 workspaces."""
+def check_1(answer, workspaces):
+    """Check for how many of 200 products cpu(1) waits with 64 workspaces, and how many workspaces are enough."""
+    def whole(number):
+        return float(number) == int(float(number))
+
+    def differs(number):
+        return lambda answer: float(answer) != number
+
     return check(
         answer,
-        (lambda n: type(n) is int, "a count: a whole number"),
-        (lambda n: n != 0, "the workspaces go round: the 65th product gets the same one as the first"),
-        (lambda n: n != 36, "products are counted from 0: if number 36 has ended, how many are over?"),
-        (lambda n: n != 64, "64 products have a workspace before it is used again. Which of them is the one that "
-                            "cpu(1)'s first product gets?"),
-        (lambda n: n == 100 - 64 + 1, "counted from 0, cpu(1)'s first product is number 100. Which earlier number has "
-                                      "the same workspace?"))
+        (whole, "give a whole number: of how many products does cpu(1) wait for the end?"),
+        (differs(0), "how often is each of the 64 used before cpu(1) gets its first one?"),
+        (differs(136), "that is the number of the product. If the numbers begin with 0, how many have ended then?"),
+        (lambda n: float(n) not in (8, 9), "that product had the workspace too, but others have had it since: "
+                                           "who had it last?"),
+        (differs(64), "not how many there are: when does cpu(1)'s first product get its workspace?"),
+        (differs(200), "not all 200: cpu(1) waits for one workspace, not for the whole of cpu(0)"),
+        (differs(140), "that is seven tenths, as with four workspaces and ten products: does the share stay?"),
+        (lambda n: float(n) == 200 - 64 + 1,
+         "which product of cpu(0) has the same workspace as cpu(1)'s first? Give each product its number"),
+        (lambda _: workspaces is not ..., "that is right. Now the number of workspaces, in place of the second dots"),
+        (lambda _: whole(workspaces), "the number of workspaces should be a whole number"),
+        (lambda _: float(workspaces) != 200, "with 200 workspaces, it still waits for one product: which one?"),
+        (lambda _: float(workspaces) > 200, "with so few workspaces, cpu(1)'s first product gets a used one"),
+        (lambda _: float(workspaces) == 201, "so many are enough, but fewer do: cpu(1)'s first product must not wait. "
+                                             "Must every later one have a new workspace, too?"))
 
 
 def check_2(answer, theory):
     """Check an order of twenty products in which no device waits; `theory` predicts the end of each."""
     names = ["cpu(0)", "cpu(1)"]
+    order = []
+
+    def read(answer):
+        order[:] = [str(device) for device in itertools.islice(answer, 21)]  # it may have no end
+        return set(order) <= set(names)
+
+    def end():
+        return max(product.end for product in theory(4, order))
+
     return check(
         answer,
-        (lambda order: isinstance(order, list) and set(order) <= set(names),
-         'a list of names, each "cpu(0)" or "cpu(1)"'),
-        (lambda order: [order.count(name) for name in names] == [10, 10], "ten products for each device"),
-        (lambda order: max(each.end for each in theory(4, order)) < 17,
-         "that takes as long as before. Write down the letters A B C D under your list"),
-        (lambda order: max(each.end for each in theory(4, order)) == 10,
-         "better, but some products still wait: which letter stands under both devices?"))
+        (read, 'give a list of names, such as "cpu(0)"'),
+        (lambda _: [order.count(name) for name in names] == [10, 10], "ten products for each device"),
+        (lambda _: end() < 17, "one of the devices waits for 7 products of the other, as before"),
+        *((lambda _, time=time: end() != time,
+           f"it takes {time} units of time, and without any wait 10. Which workspaces do your products get?")
+          for time in range(11, 17)),
+        (lambda _: end() == 10, "some products wait"))
 
 
-def check_3(answer, slow, xs):
-    """Check a function that returns the numbers of `slow` and keeps both devices busy at once."""
-    def same(function):
-        found, wanted = ([float(total) for total in each(xs)] for each in (function, slow))
-        return numpy.allclose(found, wanted, rtol=1e-3)
+def check_3(answer, reason, slow, xs):
+    """Check a function that returns the products of `slow` and keeps both devices busy, and why `slow` does not."""
+    wanted = slow(xs).asnumpy()
+    letter = re.sub(r"\W", "", str(reason)).lower()
+
+    def products(function):
+        """Return what the function returns as one NumPy array of twenty products, however it is nested."""
+        parts = [part.asnumpy() if hasattr(part, "asnumpy") else numpy.asarray(part) for part in function(xs)]
+        return numpy.concatenate([part.reshape(-1, *wanted.shape[1:]) for part in parts])
 
     def overlap(timeline):
         return timeline.overlap(*timeline.devices) if len(timeline.devices) == 2 else 0.0
 
+    @functools.cache
+    def recorded(function):
+        return Timeline.best(lambda: function(xs), overlap, enough=0.8)
+
+    def computed(function):
+        """Return how many products each device computed."""
+        devices = [each.device for each in recorded(function).operators if re.search("dot|mul", each.name)]
+        return [devices.count(str(x.ctx)) for x in xs]
+
+    def side_by_side(function):
+        return overlap(recorded(function)) > 0.5
+
+    def early_waits(function):
+        """Return how many waits of Python ended before the last operator began."""
+        timeline = recorded(function)
+        return sum(end < timeline.operators[-1].start for _, end in timeline.waits)
+
     return check(
         answer,
         (callable, "give a function, not its result: its name"),
-        (lambda function: len(function(xs)) == len(slow(xs)), "return one total for each product, in the same order"),
-        (same, "the numbers are not those of `slow`"),
-        (lambda function: overlap(Timeline.best(lambda: function(xs), overlap, enough=0.8)) > 0.5,
-         "the numbers are right, but the devices still take turns. Which array do all products write?"))
+        (lambda function: products(function).shape == wanted.shape, "return twenty products"),
+        (lambda function: numpy.allclose(products(function), wanted, rtol=1e-3),
+         "the products are not those of `slow`, in its order"),
+        (lambda function: min(computed(function)) >= len(wanted) / 2,
+         "the products are right, but one of the devices computed fewer than ten products"),
+        (lambda function: side_by_side(function) or not early_waits(function),
+         "the products are right, but Python waits for some of them before it asks for others. `slow` never waits"),
+        (side_by_side, "the products are right, but the devices still take turns, and not because Python waits. Which "
+                       "arrays does the engine know, and who writes them?"),
+        (lambda _: reason is not ..., "that is right. Now the letter, in place of the second three dots"),
+        (lambda _: letter in tuple("abcd"), "give one letter, such as \"a\""),
+        (lambda _: letter != "a", "the letter: each product needs one workspace, and there are 64 workspaces"),
+        (lambda _: letter != "c", "the letter: look at timeline.waits, and at when Python is done"),
+        (lambda _: letter != "d", "the letter: look at a Timeline of `slow`, at the devices that it shows"),
+        (lambda _: letter == "b", "the letter is another one"))
