@@ -24,6 +24,7 @@ class Null:
 NULLS = {
     "serial-engine": Null({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
     "one-workspace": Null({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
+    "fresh-memory": Null({"MALLOC_MMAP_THRESHOLD_": "65536"}),  # glibc returns every larger array to the system
 }
 
 

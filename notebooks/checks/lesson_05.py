@@ -1,11 +1,19 @@
-"""The rules of the checks in lesson 05, data parallelism from scratch."""
+"""Check the answers to the exercises of lesson 05, Data parallelism from scratch."""
+from functools import partial
+
 import numpy
-from mxnet import autograd
+from mxnet import autograd, np
 
 from d2lhelpers import Timeline
 from d2lhelpers.exercises import check
+from d2lhelpers.plots import is_communication
 
 FUNCTION = "give a function: its name alone, without parentheses"
+
+
+def works_on(device, record):
+    """Return whether a device took part in the backward pass of a recorded step."""
+    return any(each.device == str(device) and "backward" in each.name for each in record.operators)
 
 
 def check_1(answer, after, rate=0.001, rows=32):
@@ -13,97 +21,178 @@ def check_1(answer, after, rate=0.001, rows=32):
     def better(k, change):
         """Say whether a large step with the answer ends nearer to k small ones than with the answer times `change`."""
         small = after(*[(slice(n * rows, (n + 1) * rows), rate) for n in range(k)])
-        distances = [numpy.linalg.norm(after((slice(0, k * rows), factor * rate)) - small)
-                     for factor in (answer(k), answer(k) * change)]
-        return distances[0] < distances[1]
+        factor = float(answer(k))
+        here, there = (after((slice(0, k * rows), each * rate)) for each in (factor, factor * change))
+        return numpy.linalg.norm(here - small) < numpy.linalg.norm(there - small)
 
     return check(
         answer,
         (callable, FUNCTION),
-        (lambda factor: factor(2) > 0, "the function returns a number above zero"),
-        (lambda factor: factor(1) == 1, "with k = 1 the batch is the same, and so is the rate"),
+        (lambda factor: float(factor(2)) > 0, "the function returns a number above zero"),
+        (lambda factor: float(factor(1)) == 1, "with k = 1 the batch is the same, and so is the rate"),
         (lambda _: better(2, 1.2), "one large step with your factor falls short of two small ones"),
         (lambda _: better(2, 1 / 1.2), "one large step with your factor goes beyond two small ones"),
         (lambda _: better(4, 1.2) and better(4, 1 / 1.2),
-         "right for twice the batch, but not for four times the batch"))
+         "right for twice the batch, but not for four times the batch"),
+    )
 
 
 def check_2(answer, start, devices):
     """Check a function that copies parameters to a device and keeps all their gradients in one array."""
     size = sum(param.size for param in start)
 
-    def same_values(get):
-        copies, _ = get(start, devices[1])
-        return all(copy.ctx == devices[1] and (copy.as_in_ctx(param.ctx) == param).all()
-                   for copy, param in zip(copies, start, strict=True))
+    def on_their_device(get, which):
+        """Return whether all arrays are on the device that the function was given, be it the first or the second."""
+        found = [(each, device) for device in devices for each in which(get(start, device))]
+        return all(each.ctx == device for each, device in found)
 
-    def has_gradients(get):
-        return all(copy.grad is not None for copy in get(start, devices[0])[0])
+    def same_values(get):
+        copies = get(start, devices[1])[0]
+        return all((copy.as_in_ctx(param.ctx) == param).all() for copy, param in zip(copies, start, strict=True))
+
+    def own_memory(get):
+        """Return whether the parameters stay as they are when their copies change."""
+        before = [param.copy() for param in start]
+        for device in devices:
+            for copy in get(before, device)[0]:
+                copy[:] = copy + 1
+        return all((param == kept).all() for param, kept in zip(start, before, strict=True))
 
     def written(get):
         copies, whole = get(start, devices[0])
         whole[:] = 3
         return all((copy.grad == 3).all() for copy in copies)
 
-    def gathered(get):
+    def holds_gradients(get, passes):
+        """Return whether the array holds, in any order, the gradients of the last of several backward passes."""
         copies, whole = get(start, devices[0])
-        with autograd.record():
-            total = sum((copy * copy).sum() for copy in copies)
-        total.backward()
-        gradients = numpy.concatenate([copy.grad.asnumpy().ravel() for copy in copies])
-        return gradients.any() and numpy.array_equal(numpy.sort(gradients), numpy.sort(whole.asnumpy()))
+        for _ in range(passes):
+            with autograd.record():
+                total = sum((copy * copy).sum() for copy in copies)
+            total.backward()
+        wanted = numpy.concatenate([2 * param.asnumpy().ravel() for param in start])
+        return numpy.array_equal(numpy.sort(wanted), numpy.sort(whole.asnumpy()))
 
     return check(
         answer,
         (callable, FUNCTION),
         (lambda get: len(get(start, devices[0])) == 2, "it returns two things, the copies and the array"),
-        (same_values, "the copies are not the parameters, or not on the device"),
+        (lambda get: not isinstance(get(start, devices[0])[0], np.ndarray),
+         "what it returns comes in the other order: first the copies, then the array"),
         (lambda get: get(start, devices[0])[1].shape == (size,),
-         "the array has one axis, and room for the numbers of all gradients"),
-        (has_gradients, "a parameter has no gradient yet: who told autograd where to keep it?"),
-        (written, "writing into the array does not change the gradients: what was copied?"),
-        (gathered, "after a backward pass the array does not hold the gradients"))
+         "the array has one axis, and room for the numbers of all gradients, no more"),
+        (lambda get: on_their_device(get, lambda both: both[0]),
+         "a copy is not on the device that the function was given"),
+        (lambda get: on_their_device(get, lambda both: both[1:]),
+         "the array is not on the device that the function was given: allreduce would refuse it"),
+        (same_values, "the copies have other values than the parameters"),
+        (own_memory, "on the device where they are already, you return the parameters themselves, not copies"),
+        (lambda get: all(copy.grad is not None for copy in get(start, devices[0])[0]),
+         "a parameter has no gradient yet: who told autograd where to keep it?"),
+        (written, "writing into the array does not change the gradients: they are kept elsewhere"),
+        (lambda get: holds_gradients(get, 1), "after a backward pass the array does not hold all gradients"),
+        (lambda get: holds_gradients(get, 2),
+         "after a second backward pass the array does not hold the gradients of that pass alone"),
+    )
 
 
-def check_3(answer, devices):
-    """Check a function of a list of devices that returns one step of a network that is too small to split."""
-    def recorded(step_on, devs):
-        run = step_on(devs)
-        run()  # warm-up
-        with Timeline() as timeline:
-            run()
-        return timeline
+def check_3(answer, slow, small, devices):
+    """Check a step of a network of two dense layers, and the letter that says where its time goes."""
+    def batch(rows):
+        random = numpy.random.RandomState(rows)
+        return random.normal(size=(rows, 64)).astype("float32"), random.randint(0, 10, rows)
 
-    def mostly_dispatch(step_on):
-        timeline = recorded(step_on, devices)
-        return timeline.busy(devices[0]) < timeline.returned / 4
+    def wanted(rows, rate, steps=1):
+        """Return the parameters after steps of one device, in NumPy."""
+        X, y = batch(rows)
+        W1, b1, W2, b2 = (param.asnumpy().astype(float) for param in small)
+        for _ in range(steps):
+            H = X @ W1 + b1
+            A = numpy.maximum(H, 0)
+            scores = numpy.exp(A @ W2 + b2)
+            G = scores / scores.sum(1, keepdims=True)
+            G[range(rows), y] -= 1
+            G /= rows
+            back = (G @ W2.T) * (H > 0)
+            W2, b2 = W2 - rate * A.T @ G, b2 - rate * G.sum(0)
+            W1, b1 = W1 - rate * X.T @ back, b1 - rate * back.sum(0)
+        return [W1, b1, W2, b2]
+
+    def taken(k, rows=64, rate=0.1, steps=1):
+        """Return each device's parameters after steps with the answer, and the last step's record."""
+        X, y = (np.array(each) for each in batch(rows))
+        copies = [[param.copyto(device) for param in small] for device in devices[:k]]
+        for params in copies:
+            for param in params:
+                param.attach_grad()
+        for _ in range(steps):
+            with Timeline() as record:
+                answer(X, y, copies, devices[:k], rate)
+        record.gradient = copies[0][0].grad.asnumpy() if copies[0][0].grad is not None else None
+        return [[param.asnumpy() for param in params] for params in copies], record
+
+    def near(found, others):
+        return all(numpy.allclose(a, b, rtol=0, atol=1e-5) for a, b in zip(found, others, strict=True))
+
+    def right(k, rows=64, rate=0.1, steps=1):
+        return all(near(params, wanted(rows, rate, steps)) for params in taken(k, rows, rate, steps)[0])
+
+    def whole_batch(_):
+        """Return whether each device computed all rows: it sums them twice, or has nothing to sum."""
+        record = taken(2)[1]
+        twice = 1.5 * numpy.abs(taken(1)[1].gradient).max() < numpy.abs(record.gradient).max()
+        exchanged = [each for each in record.operators if is_communication(each.name)]
+        return twice or len(exchanged) <= 2  # the images and the labels of one device
+
+    letter = str(slow).strip().strip("()").lower()
+    return check(
+        answer,
+        (callable, FUNCTION),
+        (lambda _: not near(taken(1)[0][0], wanted(64, 0)), "after your step the parameters are what they were before"),
+        (lambda _: right(1), "on one device, what they move by is not the mean gradient times the rate"),
+        (lambda _: right(1, rate=0.02), "right for one rate only: the last argument is ignored"),
+        (lambda _: near(*taken(2)[0]), "after a step on two devices the two replicas differ"),
+        (lambda _: right(2), "on two devices the replicas agree, but it is not the step of one device"),
+        (lambda _: right(2, rows=63), "right for 64 rows, but not for a batch that does not divide evenly"),
+        (lambda _: right(2, steps=2), "the first step is right, the second step is not"),
+        (lambda _: all(works_on(device, taken(2)[1]) for device in devices[:2]),
+         "asked for a step on two devices, one device alone does the work"),
+        (lambda step: not whole_batch(step), "each device computes the whole batch: nothing was split"),
+        (lambda _: not taken(2)[1].waits, "Python waits for results inside the step"),
+        (lambda _: slow is not ..., "that is right. Now the letter, in place of the second three dots"),
+        (lambda _: letter in ("a", "b", "c"), "answer with one of the letters a, b, c"),
+        (lambda _: letter != "a", "add up the blocks of a device in the Timeline. Is that most of the time?"),
+        (lambda _: letter != "b", "look at the step's Timeline: how much of it is green?"),
+    )
+
+
+def check_4(answer, step_on, gap, suspect):
+    """Check a step that limits the gradient; `step_on` takes it from the start and returns all devices' copies."""
+    SHORT, LONG = 0.5, 1e6  # limits: one below the length of the first gradient, one far above it
+
+    def taken(k, limit, rows=64):
+        return step_on(k, partial(answer, limit=limit), rows)
+
+    def same(k, limit, rows=64):
+        """Return whether each of `k` devices takes the step that the colleague's code takes on one."""
+        alone = step_on(1, partial(suspect, limit=limit), rows)[0]
+        return all(gap(params, alone) < 1e-5 for params in taken(k, limit, rows))
+
+    def shared(_):
+        with Timeline() as record:
+            taken(2, SHORT)
+        devices = {each.device for each in record.operators}
+        return sum(works_on(device, record) for device in devices) == 2
 
     return check(
         answer,
         (callable, FUNCTION),
-        (lambda step_on: callable(step_on(devices)), "it returns a function, which takes the step"),
-        (lambda step_on: recorded(step_on, devices[:1]).devices == [str(devices[0])],
-         "asked for a step on the first device, it worked on others, or on none"),
-        (lambda step_on: set(map(str, devices)) <= set(recorded(step_on, devices).devices),
-         "asked for a step on both devices, it left one of them without work"),
-        (lambda step_on: len(recorded(step_on, devices).operators)
-         > 1.5 * len(recorded(step_on, devices[:1]).operators),
-         "two devices need more operators than one: does each of them run the whole step?"),
-        (lambda step_on: any(mostly_dispatch(step_on) for _ in range(5)),
-         "a device is busy for a good part of the time: the network is not too small yet"))
-
-
-def check_4(answer, step_on, gap):
-    """Check a repaired training step; `step_on` takes it from the start and returns the copies of all devices."""
-    def same(k, rows):
-        """Return whether each of `k` devices takes the step that one device takes."""
-        alone = step_on(1, rows=rows)[0]
-        return all(gap(params, alone) < 1e-4 for params in step_on(k, answer, rows))
-
-    return check(
-        answer,
-        (callable, FUNCTION),
-        (lambda _: same(1, 64), "on one device it is not the lesson's step: where does it divide by the rows?"),
-        (lambda _: same(2, 64), "on two devices it goes elsewhere: what does the all-reduce add up?"),
-        (lambda _: same(3, 63), "right on two devices, not on three"),
-        (lambda _: same(2, 63), "right for equal parts only: does every row count the same?"))
+        (lambda _: same(1, SHORT), "on one device, a long gradient is not shortened as the colleague's step does it"),
+        (lambda _: same(1, LONG), "on one device, a gradient below the limit should stay as it is"),
+        (lambda _: gap(*taken(2, SHORT)) == 0, "on two devices the replicas differ after a step"),
+        (lambda _: same(2, SHORT), "on two devices it is not the step of one device, if the limit is reached"),
+        (lambda _: same(2, LONG), "on two devices it is not the step of one device, if the limit is not reached"),
+        (lambda _: same(2, SHORT, rows=63) and same(3, LONG, rows=64),
+         "right for equal parts, but not for a batch that does not divide evenly"),
+        (shared, "asked for a step on two devices, one device alone does the work"),
+    )
