@@ -15,8 +15,8 @@ sys.path.insert(0, str(STORED))
 import page  # noqa: E402
 
 
-def figures(folder, **others):
-    """Write figures of one race, in which the others' ratios are those given, and return the page about it."""
+def page_about(folder, **others):
+    """Write the figures of one race, with these ratios of the others, and return the page made from them."""
     records = [{"question": "split", "panel": "MXNet", "work": "256 rows", "seconds": 0.001, "others": others}]
     results = {"machine": "a machine", "minutes": 1, "missing": ["a race: no compiler"], "records": records}
     (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
@@ -26,27 +26,28 @@ def figures(folder, **others):
 
 @pytest.mark.slow
 def test_small_races_fill_the_page(tmp_path):
-    """A few small races, run in earnest, answer every question of the page; the stored figures stay as they are."""
+    """A few small races, actually run, answer every question on the page; the stored figures do not change."""
     before = (STORED / "results.json").read_bytes()
     done = subprocess.run([sys.executable, STORED / "collect.py", tmp_path], env={**os.environ, "QUICK_RACES": "1"},
                           capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
-    for question in page.QUESTIONS if find_spec("mxnet") and find_spec("torch") else ():
-        assert question.heading in text
+    if find_spec("mxnet") and find_spec("torch"):
+        for question in page.QUESTIONS:
+            assert question.heading in text
     assert str(ROOT) not in text
     assert (STORED / "results.json").read_bytes() == before
 
 
 def test_nothing_on_the_page_is_typed_by_hand(tmp_path):
-    """The stored page is what the stored figures say, to the letter."""
+    """The stored page is exactly what is made from the stored figures."""
     (tmp_path / "results.json").write_bytes((STORED / "results.json").read_bytes())
     page.write_page(tmp_path)
     assert (tmp_path / "RESULTS.md").read_text(encoding="utf-8") == (STORED / "RESULTS.md").read_text(encoding="utf-8")
 
 
 def test_every_question_has_a_chart_for_light_and_for_dark_screens():
-    """Each section shows a picture of its own in two colour schemes, which are stored, and names all contestants."""
+    """Each section shows its own stored chart in two colour schemes, and the chart names all contestants."""
     text = (STORED / "RESULTS.md").read_text(encoding="utf-8")
     records = json.loads((STORED / "results.json").read_text(encoding="utf-8"))["records"]
     for question in page.QUESTIONS:
@@ -57,22 +58,24 @@ def test_every_question_has_a_chart_for_light_and_for_dark_screens():
             words = " ".join(ElementTree.parse(STORED / picture).getroot().itertext())
             for record in records:
                 if record["question"] == question.name:
-                    assert all(label in words for label in [record["work"], *record["others"]])
+                    for label in [record["work"], *record["others"]]:
+                        assert label in words
             assert page.SCHEMES[scheme][1].replace("white", "#ffffff") in (STORED / picture).read_text(encoding="utf-8")
 
 
 def test_losses_come_first(tmp_path):
-    """A peer that is faster by more than the noise stands before all else; a limit, or one within it, does not."""
+    """The page starts with the peers that are faster by more than the noise, and with no limit and no other peer."""
     limit = {"limit: a copy": [0.1, 0.1, 0.2]}
-    text = figures(tmp_path, quick=[0.4, 0.5, 0.6], near=[0.8, 0.9, 1.1], slow=[2, 3, 4], **limit)
+    text = page_about(tmp_path, quick=[0.4, 0.5, 0.6], near=[0.8, 0.9, 1.1], slow=[2, 3, 4], **limit)
     first = text.partition("**What could not be measured:**")[0]
     assert text.startswith("# Measured\n\n**What we lose.**")
     assert "**quick** in 1 of 1 races, 0.50× (MXNet, 256 rows)" in first
-    assert not any(label in first for label in ("**near**", "**slow**", "a copy"))
+    for label in ("**near**", "**slow**", "a copy"):
+        assert label not in first
     assert "lost 1 of 1 races" in text
     assert "- a race: no compiler" in text
 
 
-def test_who_loses_nothing_says_so(tmp_path):
-    """Where no peer is faster the first lines say that there is none."""
-    assert "**What we lose.**" in figures(tmp_path, slow=[2, 3, 4]).partition("- none\n")[0]
+def test_no_loss_is_stated(tmp_path):
+    """If no peer is faster, the first lines of the page say that there is none."""
+    assert "**What we lose.**" in page_about(tmp_path, slow=[2, 3, 4]).partition("- none\n")[0]
