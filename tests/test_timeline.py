@@ -241,7 +241,7 @@ def test_torch_has_a_row_per_thread(over_torch):
 
 
 def test_torch_reads_a_record_of_gpus(over_torch):
-    """Kernels and copies are shown where they ran, with a row for each of several streams; waits and calls are counted."""
+    """Kernels and copies have a row per device, or per stream if it has several; waits and calls are counted."""
     def event(cat, name, ts, dur, tid=7, **args):
         return {"ph": "X", "cat": cat, "name": name, "tid": tid, "ts": ts, "dur": dur, "args": args}
 
