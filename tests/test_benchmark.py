@@ -19,7 +19,7 @@ class Clock:
     now = 0.0
 
     def work(self, *seconds):
-        """Return a callable that moves the clock by the next of these seconds at each call, over and over."""
+        """Return a callable whose calls move the clock by these numbers of seconds in turn."""
         durations = itertools.cycle(seconds)
 
         def call():
@@ -44,7 +44,7 @@ def test_import_is_light():
 
 
 def test_benchmark_prints_and_keeps_the_time(clock, capsys):
-    """A Benchmark prints and keeps the time without the work queued before; after an exception it does neither."""
+    """A Benchmark prints and keeps the time, without that of work queued before; after an exception it does neither."""
     with Benchmark("work", sync=clock.work(10, 2)) as benchmark:
         clock.work(0.25)()
     assert capsys.readouterr().out == "work: 2.2500 sec\n"

@@ -87,7 +87,7 @@ def test_resize_is_bilinear():
 
 
 def test_an_unknown_data_set_is_named():
-    """An unknown data set is an error that names it and the data sets to choose from."""
+    """An unknown data set raises an error that names it and the data sets to choose from."""
     with pytest.raises(ValueError, match="unknown data set 'mnist': choose 'digits'"):
         datasets.load_arrays("mnist")
 

@@ -296,7 +296,7 @@ def site(tmp_path_factory):
 
 @pytest.mark.slow
 def test_every_page_of_the_site(browser, site):
-    """On a phone every page opens from disk, fits, lacks no picture, shows no error, and requests no address."""
+    """On a phone every page opens from disk, fits, lacks no picture, shows no error, and needs no network."""
     page = browser.new_page(viewport={"width": 390, "height": 844})
     faults = []
     asked = []

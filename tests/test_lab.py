@@ -245,7 +245,7 @@ def run_all(page):
 
 
 def test_the_first_page_asks_nothing(page, lab):
-    """The first page shows a lesson without a dialog or a question about news, and asks no other machine anything."""
+    """The first page shows a lesson without a dialog or a question about news, and contacts no other machine."""
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(lab(""))

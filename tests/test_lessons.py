@@ -18,7 +18,7 @@ MAX_BYTES = 300 * 1024
 MAX_WIDTH = 92  # characters of code that fit beside the file browser on a screen of 1280 pixels
 SLIDE_TYPES = {"slide", "subslide", "fragment", "skip", "notes", "-"}
 
-# The most that a lesson may hold before its exercises, to take an hour, and a deeper notebook altogether.
+# Limits for a lesson before its exercises, so that it takes an hour, and for a whole deeper notebook.
 HOUR = {"words": 2500, "code cells": 48, "code lines": 200, "longest cell": 14, "slides": 32, "predictions": 6,
         "minutes": 40}
 DEEPER = {"words": 1600, "code cells": 32, "code lines": 150, "longest cell": 14}

@@ -64,7 +64,7 @@ def test_every_question_has_a_chart_for_light_and_for_dark_screens():
 
 
 def test_losses_come_first(tmp_path):
-    """The page starts with the peers that are faster by more than the noise, and with no limit and no other peer."""
+    """The page starts with the peers that are faster by more than the noise, not with limits or other peers."""
     limit = {"limit: a copy": [0.1, 0.1, 0.2]}
     text = page_about(tmp_path, quick=[0.4, 0.5, 0.6], near=[0.8, 0.9, 1.1], slow=[2, 3, 4], **limit)
     first = text.partition("**What could not be measured:**")[0]
