@@ -1,174 +1,115 @@
-"""Writes the page of the races: what the stored figures say, in sentences and charts, for light and dark screens."""
+"""Writes the page of the races from the stored figures: tables, and charts for light and dark screens."""
 import json
-import sys
-from collections import namedtuple
+import re
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 
 from d2lhelpers import plots
-from d2lhelpers.benchmark import _seconds
 
-# `ours` is what the others are divided by: a helper of ours, or else a tool of the framework, which may gain or not.
-Question = namedtuple("Question", "name heading ours helper")
-QUESTIONS = [
-    Question("all-reduce in MXNet", "Is our all-reduce as fast as its peers in MXNet?", "our all-reduce", True),
-    Question("all-reduce in PyTorch", "Is our all-reduce as fast as its peers in PyTorch?", "our all-reduce", True),
-    Question("buckets", "Does one bucket for all gradients save time?", "one bucket", True),
-    Question("split", "Is splitting a batch cheap?", "our split_and_load", True),
-    Question("helpers", "What do the helpers themselves cost?", "our helpers", True),
-    Question("two devices", "Do two devices halve the time?", "two devices", False),
-    Question("compiling", "What do hybridize and torch.compile gain?", "compiled code", False),
-    Question("two processes", "What do DDP and FSDP2 cost here?", "two processes", False),
-]
-READING = """\
-**How to read the charts.** In a race all contestants took turns. A dot is the median of another's time divided by ours,
-round by round, with a line over the middle half of the rounds. Left of the blue line it was faster than ours, right of
-it slower. Grey are limits: a copy of the same arrays, the same call on next to nothing (overhead), and the like."""
-COLOURS = [plots.ORANGE, plots.COMMUNICATION, *plots.DEVICES[2:]]
-SCHEMES = {"light": ("default", "white"), "dark": ("dark_background", "#0d1117")}
-LEAST, MOST = 0.25, 8  # ratios outside stand at the edge, with their numbers
-NOISE = 0.98  # three quarters of the rounds must lie below
-LOST = f"""\
-**What we lose.** Peers that took less than {NOISE:g} of our time in at least three quarters of the rounds; their time
-divided by ours:"""
-UNPAID = """\
-**What does not pay here.** Going without a framework's own tool was as clearly faster; the time without it divided by
-that with it:"""
+FASTER = 0.98  # of our time, in three quarters of the rounds
+STYLES = {"light": "default", "dark": "dark_background"}
+SETTINGS = {
+    "font.size": plots.FONT, "xtick.labelsize": "small", "axes.grid": True, "grid.alpha": 0.3,
+    "svg.fonttype": "none", "svg.hashsalt": "races",  # text stays text; the same figures give the same file
+}
+PAGE = """\
+# Measured
 
+**What we lose.** "Faster" means: it took less than {faster} of the time of ours, or of the framework's tool that we
+tried, in at least three quarters of the rounds.
 
-def times(ratio):
-    """Write a ratio."""
-    return f"{ratio:.2f}×" if ratio < 10 else f"{ratio:.0f}×"
+{lost}
 
+**What could not be measured.**
 
-def where(record):
-    """Write which of a question's cases a record is."""
-    return f"{record['panel']}, {record['work']}" if record["panel"] else record["work"]
+{missing}
 
+All figures are in [results.json](results.json), which `make benchmark` measured on {machine}
 
-def faster(record):
-    """Return the peers that beat ours by more than the noise, with the medians of their ratios."""
-    return {label: median for label, (_, median, high) in record["others"].items()
-            if high < NOISE and not label.startswith("limit")}
+**How to read the rest.** In a race the contestants take turns. In each round, the time of each is divided by the time
+of ours. A dot is the median of these ratios, with a line from the lower to the upper quartile: left of 1× it was
+faster, right of it slower. Grey dots are limits, such as a copy of the same arrays. The tables have the least and the
+greatest median.
+
+{sections}
+"""
+SECTION = """\
+## {question}
+| Time, divided by that of {ours} | faster in | least | greatest |
+|---|---|---|---|
+{table}
+
+<picture>
+  <source media="(prefers-color-scheme: dark)" srcset="charts/{name}-dark.svg">
+  <img alt="The ratios of all races" src="charts/{name}-light.svg">
+</picture>"""
 
 
-def told(found):
-    """Write pairs of a ratio and its case, of many the least and the greatest."""
-    found = [f"{times(ratio)} ({case})" for ratio, case in sorted(found)]
-    return f"{found[0]} to {found[-1]}" if len(found) > 4 else ", ".join(found)
+def distinct(rows, column):
+    """Return the values in a column, each once."""
+    return list(dict.fromkeys(row[column] for row in rows))
 
 
-def losses(question, records):
-    """Return a line for each contestant that beat ours, with the cases in which it did."""
-    cases = {}
-    for record in records:
-        for label, median in faster(record).items():
-            cases.setdefault(label, []).append((median, where(record)))
-    return [f"- {question.name}: **{label}** in {len(found)} of {len(records)} races, {told(found)}"
-            for label, found in cases.items()]
-
-
-def answer(question, records):
-    """Return the sentences that answer a question: who won how often, and the ratios of each contestant."""
-    if question.helper:
-        count = sum(1 for record in records if faster(record))
-        verdict = f"lost {count or 'none'} of {len(records)} races to a peer"
-    else:
-        count = 0
-        for record in records:
-            lows = [low for label, (low, _, _) in record["others"].items() if not label.startswith("limit")]
-            count += min(lows) > 1
-        verdict = f"won {count or 'none'} of {len(records)} races"
-    cases = {}
-    for record in records:
-        for label, (_, median, _) in record["others"].items():
-            if not (question.helper and label.startswith("limit")):  # of helpers the chart alone shows them
-                cases.setdefault(label, []).append((median, where(record)))
-    parts = "; ".join(f"{label} {told(found)}" for label, found in cases.items())
-    name = question.ours[0].upper() + question.ours[1:]
-    return f"**{name} {verdict}.** Time divided by that of {question.ours}: {parts}."
-
-
-def draw(ax, records, looks):
-    """Draw the races of one panel: a row per work, a dot per contestant."""
-    works = {}
-    for record in records:
-        ours = "" if record["panel"] else f"\n{_seconds(record['seconds'])}"  # there is room beside a single panel
-        works.setdefault(record["work"], record["work"] + ours)
-    labels = list(looks)
-    for record in records:
-        for label, span in record["others"].items():
-            low, median, high = (min(max(value, LEAST), MOST) for value in span)
-            y = list(works).index(record["work"]) + 0.7 * ((labels.index(label) + 0.5) / len(labels) - 0.5)
-            ax.plot([low, high], [y, y], color=looks[label]["color"], linewidth=2, zorder=2)
-            ax.plot(median, y, **looks[label], clip_on=False, zorder=3)
-            if not LEAST <= span[1] <= MOST:
-                side, gap = ("left", 1.12) if median == LEAST else ("right", 1 / 1.12)
-                ax.text(median * gap, y, times(span[1]), ha=side, va="center", fontsize=plots.FONT - 3, zorder=4,
-                        bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1})
-    ax.axvline(1, color=plots.BLUE, linewidth=3, zorder=1)
-    ax.set(xscale="log", xlim=(LEAST, MOST), ylim=(len(works) - 0.5, -0.5), title=records[0]["panel"])
-    ax.set_xticks([0.5, 1, 2, 4], ["½×", "1×", "2×", "4×"])
-    ax.set_xticks([], minor=True)
-    ax.set_yticks(range(len(works)), works.values())
-    for edge in range(1, len(works)):
-        ax.axhline(edge - 0.5, color=plots.PYTHON, linewidth=0.5)
-
-
-def chart(path, question, records, style, background):
-    """Draw a question's races, one panel beside the other, as an SVG."""
-    panels = {}
-    for record in records:
-        panels.setdefault(record["panel"], []).append(record)
-    labels = list(dict.fromkeys(label for record in records for label in record["others"]))
-    colours, greys, looks = iter(COLOURS), iter("sD"), {}
-    for label in labels:
-        if label.startswith("limit"):
-            looks[label] = {"color": plots.PYTHON, "marker": next(greys), "markersize": 6}
-        else:
-            looks[label] = {"color": next(colours), "marker": "o", "markersize": 7}
-    rows = max(len({record["work"] for record in panel}) for panel in panels.values())
-    settings = {"svg.fonttype": "none", "svg.hashsalt": "races", "font.size": plots.FONT,
-                "figure.facecolor": background, "axes.facecolor": background, "savefig.facecolor": background}
-    with plt.style.context([style, settings]):
-        figure, axes = plt.subplots(1, len(panels), sharey=True, squeeze=False, layout="constrained",
-                                    figsize=(10, 1.5 + rows * (0.3 + 0.12 * len(labels))))
-        for ax, panel in zip(axes[0], panels.values(), strict=True):
-            with plots.axes(ax, None, ""):
-                draw(ax, panel, looks)
-        figure.supxlabel(f"← faster | time, divided by that of {question.ours} | slower →", fontsize=plots.FONT)
-        handles = [plt.Line2D([], [], color=plots.BLUE, linewidth=3, label=question.ours)]
-        handles += [plt.Line2D([], [], label=label, **look) for label, look in looks.items()]
-        figure.legend(handles=handles, loc="outside upper center", ncols=3, frameon=False)
+def chart(path, rows, style):
+    """Draw the ratios of one question, panels side by side."""
+    works = distinct(rows, "work")
+    others = distinct(rows, "other")
+    panels = distinct(rows, "panel")
+    colours = dict(zip(others, plots.DEVICES[1:], strict=False))
+    colours |= {other: plots.PYTHON for other in others if other.startswith("limit")}
+    with plt.style.context([style, SETTINGS]):
+        figure, axes = plt.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False, layout="constrained",
+                                    figsize=(10, 2 + 0.6 * len(works)))
+        axes = dict(zip(panels, axes[0], strict=True))
+        for row in rows:
+            y = works.index(row["work"]) + 0.16 * (others.index(row["other"]) - len(others) / 2 + 0.5)
+            quartiles = [[row["median"] - row["low"]], [row["high"] - row["median"]]]
+            axes[row["panel"]].errorbar(row["median"], y, xerr=quartiles, fmt="o", color=colours[row["other"]])
+        for panel, ax in axes.items():
+            ax.set_title(panel)
+            ax.axvline(1, color=plots.BLUE, linewidth=3)
+            ax.update_datalim([(0.5, 0), (2, 0)])
+        ax.set_xscale("log", base=2)
+        ax.xaxis.set_major_formatter("{x:g}×")
+        ax.set(yticks=range(len(works)), yticklabels=works, ylim=(len(works) - 0.5, -0.5))
+        figure.supxlabel(f"time, divided by that of {rows[0]['ours']}", fontsize=plots.FONT)
+        dots = [plt.Line2D([], [], marker="o", color=colour, label=other) for other, colour in colours.items()]
+        figure.legend(handles=dots, loc="outside upper center", ncols=2, frameon=False)
         figure.savefig(path, metadata={"Date": None})
         plt.close(figure)
 
 
+def ratio(row):
+    """Write a ratio and its race."""
+    return f"{row['median']:.2f}× ({row['panel']}, {row['work']})"
+
+
 def write_page(folder):
     """Write RESULTS.md and its charts beside the figures in results.json."""
-    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    about, *rows = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     (folder / "charts").mkdir(exist_ok=True)
-    lost, unpaid, sections = [], [], []
-    for question in QUESTIONS:
-        records = [record for record in results["records"] if record["question"] == question.name]
-        if not records:
-            continue
-        (lost if question.helper else unpaid).extend(losses(question, records))
-        name, said = question.name.lower().replace(" ", "-"), answer(question, records)
-        for scheme, (style, background) in SCHEMES.items():
-            chart(folder / "charts" / f"{name}-{scheme}.svg", question, records, style, background)
-        sections.append(f"## {question.heading}\n{said}\n\n<picture>\n"
-                        f'  <source media="(prefers-color-scheme: dark)" srcset="charts/{name}-dark.svg">\n'
-                        f'  <img alt="{question.heading} A dot for each ratio" src="charts/{name}-light.svg">\n'
-                        "</picture>")
-    missing = [f"- {each}" for each in [*results["missing"], "GPUs: all races run on the CPU"]]
-    text = ["# Measured", LOST, "\n".join(lost or ["- none"]), UNPAID, "\n".join(unpaid or ["- nothing"]),
-            "**What could not be measured:**", "\n".join(missing),
-            f"All of this is computed from [results.json](results.json), which `make benchmark` measured in "
-            f"{results['minutes']} minutes on {results['machine']}", READING, *sections]
-    (folder / "RESULTS.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
+    lost, sections = [], []
+    for question in distinct(rows, "question"):
+        races = [row for row in rows if row["question"] == question]
+        ours = races[0]["ours"]
+        table = []
+        for other in distinct(races, "other"):
+            found = [row for row in races if row["other"] == other]
+            found.sort(key=lambda row: row["median"])
+            faster = sum(row["high"] < FASTER for row in found)
+            count = f"{faster} of {len(found)}"
+            table.append(f"| {other} | {count} | {ratio(found[0])} | {ratio(found[-1])} |")
+            if faster and not other.startswith("limit"):
+                lost.append(f"- **{other}** is faster than {ours} in {count} races, at best {ratio(found[0])}")
+        name = re.sub(r"\W+", "-", question.lower()).strip("-")
+        for scheme, style in STYLES.items():
+            chart(folder / "charts" / f"{name}-{scheme}.svg", races, style)
+        sections.append(SECTION.format(question=question, ours=ours, table="\n".join(table), name=name))
+    text = PAGE.format(faster=FASTER, lost="\n".join(lost or ["- none"]), machine=about["machine"],
+                       missing="\n".join(f"- {each}" for each in about["missing"]), sections="\n\n".join(sections))
+    (folder / "RESULTS.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write_page(Path(sys.argv[1] if sys.argv[1:] else Path(__file__).parent))
+    write_page(Path(__file__).parent)

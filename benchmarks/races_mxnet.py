@@ -1,17 +1,23 @@
-"""What is raced in MXNet, whose engine is configured before this module is imported."""
-import subprocess
-import sys
-import time
+"""The races in MXNet, whose engine is configured before this module is imported."""
+from functools import partial
 
-import mxnet as mx
-from collect import COUNTS, OURS, QUICK, SIZES, race, record, written
+import collect
+from collect import COUNTS, LARGE, LIMIT, OURS, SIZES
 from d2l import mxnet as d2l
-from mxnet import autograd, gluon, np, npx
+from mxnet import autograd, kv, np, npx
+from mxnet.gluon import Trainer, loss, nn, utils
 
-from d2lhelpers import Benchmark, Timeline, allreduce, devices, measure, split_and_load
+from d2lhelpers import Timeline, allreduce, devices, measure, split_and_load
 
 npx.set_np()
 BOTH = devices(2, "cpu")
+race = partial(collect.race, sync=npx.waitall)
+
+
+def for_each(function, *lists):
+    """Call a function for each item of a list, or of several."""
+    for items in zip(*lists, strict=True):
+        function(*items)
 
 
 def textbook(data):
@@ -23,167 +29,120 @@ def textbook(data):
 
 
 def by_store(kind, groups):
-    """Return a function that all-reduces lists of copies by a KVStore, one key per list."""
-    store = mx.kv.create(kind)
+    """Return a function that all-reduces groups of arrays by a KVStore, one key per group."""
+    store = kv.create(kind)
     keys = [str(number) for number in range(len(groups))]
-    for key, copies in zip(keys, groups, strict=True):
-        store.init(key, copies[0])
-    if len(groups) == 1:
-        keys, groups = keys[0], groups[0]
-    return lambda: store.pushpull(keys, groups, out=groups)
-
-
-def all_reduce_of(count, size, repeat):
-    """Race one array per device."""
-    places = devices(count, "cpu")
-    data, spare, tiny = ([np.zeros(length, ctx=place) for place in places] for length in (size // 4, size // 4, 1))
-
-    def copy():
-        for array, other in zip(data, spare, strict=True):
-            array.copyto(other)
-
-    return race("all-reduce in MXNet", f"{count} devices", written(size), {
-        "ours": lambda: allreduce(data), "textbook loop": lambda: textbook(data),
-        "KVStore local": by_store("local", [data]), "KVStore device": by_store("device", [data]),
-        "limit: a copy": copy, "limit: one element": lambda: allreduce(tiny)}, repeat, sync=npx.waitall)
+    store.init(keys, [arrays[0] for arrays in groups])
+    return partial(store.pushpull, keys, groups, out=groups)
 
 
 def all_reduce():
-    """Race all sizes on all numbers of devices."""
-    return [all_reduce_of(count, size, repeat) for count in COUNTS for size, repeat in SIZES.items()]
+    """Race one array per device."""
+    for count in COUNTS:
+        places = devices(count, "cpu")
+        for size, length, repeat in SIZES:
+            data = [np.zeros(length, ctx=place) for place in places]
+            spare = [array.copy() for array in data]
+            tiny = [np.zeros(1, ctx=place) for place in places]
+            copy = partial(for_each, np.ndarray.copyto, data, spare)
+            contestants = {
+                "our all-reduce in MXNet": partial(allreduce, data),
+                "textbook loop": partial(textbook, data),
+                "KVStore local": by_store("local", [data]),
+                "KVStore device": by_store("device", [data]),
+                LIMIT: copy if length >= LARGE else partial(allreduce, tiny),
+            }
+            yield from race(f"{count} devices", size, contestants, repeat)
 
 
-def buckets_of(name, net):
-    """Race the all-reduce of all gradients of a network, in one bucket per device, against one by one."""
-    net.initialize(force_reinit=True)
-    net(np.zeros((2, 1, 28, 28)))
-    shapes = [param.shape for param in net.collect_params().values() if param.grad_req != "null"]
-    pairs = [[np.zeros(shape, ctx=place) for place in BOTH] for shape in shapes]
-    buckets = [np.zeros(sum(array.size for array, _ in pairs), ctx=place) for place in BOTH]
-
-    def one_by_one(function):
-        def run():
-            for pair in pairs:
-                function(pair)
-        return run
-
-    return race("buckets", "", f"{name}, {len(shapes)} arrays", {
-        "ours": lambda: allreduce(buckets), "textbook loop, one by one": one_by_one(textbook),
-        "KVStore local": by_store("local", pairs), "KVStore device": by_store("device", pairs),
-        "ours, one by one": one_by_one(allreduce)}, 25, sync=npx.waitall)
-
-
-def gradients():
-    """Race the gradients of a small and of a large network."""
-    return [buckets_of("LeNet", d2l.LeNet().net), buckets_of("ResNet-18", d2l.resnet18(10))]
+def buckets():
+    """Race all gradients of a network in one bucket per device."""
+    for name, net in {"LeNet": d2l.LeNet().net, "ResNet-18": d2l.resnet18(10)}.items():
+        net.initialize(force_reinit=True)
+        net(np.zeros((2, 1, 28, 28)))
+        params = [param for param in net.collect_params().values() if param.grad_req != "null"]
+        pairs = [[np.zeros(param.shape, ctx=place) for place in BOTH] for param in params]
+        length = sum(array.size for array, _ in pairs)
+        contestants = {
+            "one bucket": partial(allreduce, [np.zeros(length, ctx=place) for place in BOTH]),
+            "KVStore local": by_store("local", pairs),
+            "KVStore device": by_store("device", pairs),
+            "our all-reduce, one by one": partial(for_each, allreduce, pairs),
+        }
+        yield from race("2 devices", f"{name}, {len(pairs)} arrays", contestants, 25)
 
 
 def split():
     """Race splitting a batch."""
-    records, tiny = [], np.zeros((2, 1))
-    for rows in [256] if QUICK else [256, 4096, 100_000]:
+    for rows in (256, 4096, 100_000):
         data = np.zeros((rows, 64))
-        contestants = {"ours": lambda data=data: split_and_load(data, BOTH),
-                       "gluon.utils": lambda data=data: gluon.utils.split_and_load(data, BOTH),
-                       "limit: one element": lambda: split_and_load(tiny, BOTH)}
-        records.append(race("split", "MXNet", f"{rows:,} rows", contestants, 100, sync=npx.waitall))
-    return records
+        contestants = {
+            "our split_and_load": partial(split_and_load, data, BOTH),
+            "gluon.utils": partial(utils.split_and_load, data, BOTH),
+            "limit: one element": partial(split_and_load, np.zeros((2, 1)), BOTH),
+        }
+        yield from race("MXNet", f"{rows:,} rows", contestants, 100)
 
 
-def ten_calls(operator, shape, places):
-    """Return a function that queues an operator ten times for each place."""
-    arrays = [np.random.uniform(size=shape, ctx=place) for place in places]
-
-    def run():
-        for array in arrays:
-            for _ in range(10):
-                operator(array)
-    return run
-
-
-def training_step(net, rows, places, compiled=True):
-    """Return a function that trains a network on one batch, shared by the devices."""
-    X, y = np.random.uniform(size=(rows, 1, 28, 28)), np.zeros(rows)
-    net.initialize(mx.init.Xavier(), ctx=places, force_reinit=True)
-    for place in places:
-        net(X[:2].as_in_ctx(place))
-    if compiled:
+def training_step(places, settings):
+    """Return a function that trains LeNet on one batch, which the devices share."""
+    X, y = np.random.uniform(size=(256, 1, 28, 28)), np.zeros(256)
+    net = d2l.LeNet().net
+    net.initialize(ctx=places, force_reinit=True)
+    if settings == OURS:
         net.hybridize(static_alloc=True, static_shape=True)
-    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.001}, kvstore="device")
-    loss = gluon.loss.SoftmaxCrossEntropyLoss()
+    trainer = Trainer(net.collect_params(), "sgd", {"learning_rate": 0.001}, kvstore="device")
+    entropy = loss.SoftmaxCrossEntropyLoss()
 
     def step():
         parts = zip(split_and_load(X, places), split_and_load(y, places), strict=True)
         with autograd.record():
-            losses = [loss(net(features), labels) for features, labels in parts]
-        for each in losses:
-            each.backward()
-        trainer.step(rows)
+            losses = [entropy(net(features), labels) for features, labels in parts]
+        autograd.backward(losses)
+        trainer.step(256)
     return step
 
 
-def two_devices(work, settings):
-    """Race work that two devices share against all of it on one."""
-    pair = [[BOTH[0]] * 2, BOTH]
-    if work == "product":
-        one, two = (ten_calls(lambda x: np.dot(x, x), (600, 600), places) for places in pair)
-    elif work == "training LeNet":
-        one, two = (training_step(d2l.LeNet().net, 256, places, settings == OURS) for places in (BOTH[:1], BOTH))
-    else:
-        one, two = (training_step(d2l.resnet18(10), 128, places, settings == OURS) for places in (BOTH[:1], BOTH))
-    alone, shared = (ten_calls(np.exp, 500_000, places) for places in pair)
-    times = measure({"one": one, "two": two, "limit, one": alone, "limit, two": shared},
-                    repeat=2 if QUICK else 9, sync=npx.waitall)
-    others = {f"one device, {settings}": times.ratio("one", "two")}
-    if settings == OURS:
-        others["limit: element-wise"] = times.ratio("limit, one", "limit, two")
-    return [record("two devices", "", work, times["two"].median, others)]
-
-
-def hybridized():
-    """Race a compiled network against the same one run imperatively."""
-    def forward(compiled):
-        net, nn = gluon.nn.HybridSequential(), gluon.nn
-        net.add(nn.Dense(256, activation="relu"), nn.Dense(128, activation="relu"), nn.Dense(2))
-        net.initialize()
-        if compiled:
-            net.hybridize(static_alloc=True, static_shape=True)
-        return ten_calls(net, (1, 512), [BOTH[0]] * 10)
-
-    return [race("compiling", "", "hybridize: dense layers", {"ours": forward(True), "without it": forward(False)}, 15,
-                 sync=npx.waitall)]
-
-
-def helpers():
-    """Race what the helpers cost: importing them, a Benchmark block, recording a Timeline."""
-    def importing(module):
-        program = f"import time; start = time.perf_counter(); import {module}; print(time.perf_counter() - start)"
-        return lambda: float(subprocess.run([sys.executable, "-c", program], check=True, capture_output=True).stdout)
-
-    def block(kind):
-        def run():
-            start = time.perf_counter()
-            for _ in range(200):
-                with kind():
-                    pass
-            return (time.perf_counter() - start) / 200
-        return run
-
-    step = training_step(d2l.LeNet().net, 256, BOTH)
-
-    def plain():
-        start = time.perf_counter()
-        step()
-        npx.waitall()
-        return time.perf_counter() - start
+def timeline():
+    """Race a training step against the same step, recorded."""
+    step = training_step(BOTH, OURS)
 
     def recorded():
         with Timeline() as timeline:
             step()
         return timeline.end
 
-    races = {"import": ({"ours": importing("d2lhelpers"), "import d2l.mxnet": importing("d2l.mxnet")}, 5),
-             "a Benchmark block": ({"ours": block(Benchmark), "d2l.Benchmark": block(d2l.Benchmark)}, 25),
-             "a Timeline of a training step": ({"ours": recorded, "the step alone": plain}, 25)}
-    return [race("helpers", "", work, contestants, repeat, sync=npx.waitall, reported=True)
-            for work, (contestants, repeat) in races.items()]
+    def alone():
+        return measure(step, repeat=1, warmup=0, sync=npx.waitall).median
+
+    contestants = {"the recorded step": recorded, "the step alone": alone}
+    return race("2 devices", "training LeNet", contestants, 25, reported=True)
+
+
+def two_devices(settings):
+    """Race work that two devices share against all of it on one; element-wise operators show what is possible."""
+    works = {"element-wise: the limit": (np.exp, 500_000), "product": (lambda x: np.dot(x, x), (600, 600))}
+    for work, (operator, shape) in works.items():
+        arrays = [np.random.uniform(size=shape, ctx=place) for place in BOTH]
+        contestants = {
+            "two devices": partial(for_each, operator, 10 * arrays),
+            "one device": partial(for_each, operator, 20 * arrays[:1]),
+        }
+        yield from race(settings, work, contestants, 9)
+    contestants = {
+        "two devices": training_step(BOTH, settings),
+        "one device": training_step(BOTH[:1], settings),
+    }
+    yield from race(settings, "training LeNet", contestants, 9)
+
+
+def hybridized():
+    """Race a compiled network against the same one run imperatively."""
+    nets = {"compiled code": nn.HybridSequential(), "not compiled": nn.HybridSequential()}
+    for net in nets.values():
+        net.add(nn.Dense(256, activation="relu"), nn.Dense(128, activation="relu"), nn.Dense(2))
+        net.initialize()
+    nets["compiled code"].hybridize(static_alloc=True, static_shape=True)
+    rows = 100 * [np.random.uniform(size=(1, 512))]
+    contestants = {label: partial(for_each, net, rows) for label, net in nets.items()}
+    return race("hybridize", "dense layers", contestants, 15)
