@@ -190,7 +190,7 @@ def test_mxnet_reads_a_record(monkeypatch):
         return {"name": name, "ph": "C", "ts": 1e6 + seconds * 1e6, "pid": 5, "tid": 7, "args": {name: size}}
 
     operators, *rest = module._read([
-        *spans("n", (module.BLOCK[0], 9, 1, 0), (module.BLOCK[1], 9, 1, 6)),
+        *spans("n", (module.BEGIN, 9, 1, 0), (module.END, 9, 1, 6)),
         *spans("BE", ("dot", 0, 7, 1, 3), ("_npi_exp", 1, 8, 2, 4), ("CopyCPU2CPU", 2, 8, 4, 5), ("_add", 3, 9, 1, 2),
                ("DeleteVariable", 0, 7, 4, 5)),
         *spans("be", ("MXImperativeInvokeEx", 4, 1, 1, 6), ("MXKVStorePushPullEx", 4, 6, 1, 2),
