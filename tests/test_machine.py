@@ -1,3 +1,4 @@
+import functools
 import itertools
 import re
 import sys
@@ -78,8 +79,40 @@ def test_limits_are_rates(module, monkeypatch):
     monkeypatch.setattr(machine, "measure", call_once)
     monkeypatch.setattr(machine, "LARGE", 480 * 10**5)
     found = limits.__wrapped__()
+    assert found.device in ("cpu", "cuda:0", "cpu(0)", "gpu(0)")
     assert found[1:] == (2 * 512**3 / 0.25, 8 * 480 * 10**5 / 0.25, 0.25)
     assert str(found).splitlines()[1:] == ["memory 1.5 GB/s", "arithmetic 1.1 Gflop/s", "one dispatch 250000.0 µs"]
+
+
+class Number:
+    """Something to add, which counts the additions."""
+
+    added = 0
+
+    def __add__(self, other):
+        Number.added += 1
+
+
+@pytest.mark.parametrize(("least", "sizes"), [(1024, [512, 1024]), (10**6, [512, 1024, 2048, 4096, 8192])])
+def test_limits_are_those_of_long_work(least, sizes, monkeypatch):
+    """The product is the first that takes 5 ms, or 8192 wide; a dispatch is an addition's share of the time of many."""
+    module = pytest.importorskip("torch")
+    monkeypatch.delitem(sys.modules, "mxnet", raising=False)
+    ones = {(2, 2): Number()}  # all else is large, and holds nothing
+    monkeypatch.setattr(module, "ones", lambda size, device: ones.get(size, module.empty(size, device="meta")))
+    monkeypatch.setattr("time.perf_counter", lambda: Number.added)
+    tried = []
+
+    def measured(fn, **options):
+        if not isinstance(fn, functools.partial):
+            seconds = fn()
+            return Measurement([seconds if options.get("reported") else 1])
+        tried.append(len(fn.args[0]))
+        return Measurement([0.005 if tried[-1] >= least else 0.004])
+
+    monkeypatch.setattr(machine, "measure", measured)
+    assert limits.__wrapped__().dispatch == 1
+    assert tried == sizes
 
 
 def test_the_regime_is_the_largest_bound():
