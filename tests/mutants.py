@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 from cosmic_ray.commands import init
-from cosmic_ray.mutating import use_mutation
+from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import use_db
 from cosmic_ray.work_item import TestOutcome, WorkerOutcome, WorkResult
@@ -72,12 +72,21 @@ PYTEST = ["-xq", "-o", "addopts=", "--doctest-modules", "--assert=plain", "-W", 
           "-p", "no:nbval", "-p", "no:unraisableexception", "-p", "no:threadexception", "-m", "not slow"]
 
 
-def is_noise(mutation):
-    """Say whether a change is left out."""
-    if mutation.operator_name == "core/NumberReplacer":  # offers one more, then one less
-        judged = mutation.module_path.name in PLOTS or mutation.definition_name in (None, "roofline")
-        return mutation.occurrence % 2 == 1 or judged
-    return bool(NOISE.match(mutation.operator_name))
+def changed_code(mutation):
+    """Return what a change makes of its module, or None if it is left out: it is noise, or makes no Python."""
+    path, operator = mutation.module_path, mutation.operator_name
+    if NOISE.match(operator):
+        return None
+    if operator == "core/NumberReplacer":  # offers one more, then one less
+        judged = path.name in PLOTS or mutation.definition_name in (None, "roofline")
+        if judged or mutation.occurrence % 2 == 1:
+            return None
+    try:
+        code = mutate_code(path.read_text(encoding="utf-8"), get_operator(operator)(), mutation.occurrence)
+        compile(code, path, "exec")
+    except (AttributeError, SyntaxError):  # AttributeError: cosmic-ray 8.7 fails at `except zlib.error`
+        return None
+    return code
 
 
 def prepare_for_forks():
@@ -120,13 +129,16 @@ def in_fork(arguments, printed):
     sys.exit(int(pytest.main(arguments)))
 
 
-def try_change(module, mutation):
-    """Change the module in one place, run its tests, and return the result."""
-    with use_mutation(mutation.module_path, get_operator(mutation.operator_name)(), mutation.occurrence) as codes:
-        passed, printed = run_tests(module)
-    old, new = (code.splitlines() for code in codes)
-    changed = next(line.strip() for line, before in zip(new, old, strict=False) if line != before)
-    return WorkResult(WorkerOutcome.NORMAL, printed, TestOutcome.SURVIVED if passed else TestOutcome.KILLED, changed)
+def try_change(module, new):
+    """Run the tests of a module with this code, and return the result."""
+    path = Path(module)
+    old = path.read_text(encoding="utf-8")
+    path.write_text(new, encoding="utf-8")
+    passed, printed = run_tests(module)
+    path.write_text(old, encoding="utf-8")
+    both = zip(new.splitlines(), old.splitlines(), strict=False)
+    line = next(after.strip() for after, before in both if after != before)
+    return WorkResult(WorkerOutcome.NORMAL, printed, TestOutcome.SURVIVED if passed else TestOutcome.KILLED, line)
 
 
 def try_changes(module, sample, explained):
@@ -137,20 +149,21 @@ def try_changes(module, sample, explained):
     with use_db(session) as base:
         if base.num_work_items == 0:
             init([Path(module)], base, {})
-        chosen = [item for item in base.work_items if not is_noise(item.mutations[0])]
-        chosen.sort(key=lambda item: (item.mutations[0].start_pos, item.mutations[0].operator_name))
-        places = len(chosen)
+        items = sorted(base.work_items, key=lambda item: (item.mutations[0].start_pos, item.mutations[0].operator_name))
+        codes = {item.job_id: changed_code(item.mutations[0]) for item in items}
+        possible = [job for job, code in codes.items() if code is not None]
+        chosen = list(possible)
         random.Random(0).shuffle(chosen)  # a larger sample holds a smaller one
         chosen = chosen[:sample]
         results = {job: result for job, result in base.results if result.is_killed or result.diff in explained}
-        left = [item for item in chosen if item.job_id not in results]
+        left = [job for job in chosen if job not in results]
         passed, printed = run_tests(module) if left else (True, "")
         if not passed:
             sys.exit(f"{module}: its tests fail without any change, or take too long\n{printed}")
-        for item in left:
-            results[item.job_id] = try_change(module, item.mutations[0])
-            base.set_result(item.job_id, results[item.job_id])
-    return places, [results[item.job_id] for item in chosen]
+        for job in left:
+            results[job] = try_change(module, codes[job])
+            base.set_result(job, results[job])
+    return len(possible), [results[job] for job in chosen]
 
 
 def read_page():

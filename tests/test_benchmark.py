@@ -17,28 +17,32 @@ class Clock:
     now = 0.0
 
     def work(self, *seconds):
-        """Return a callable that takes these seconds, in turn."""
+        """Return a callable whose calls move the clock by these numbers of seconds in turn."""
         durations = itertools.cycle(seconds)
-        return lambda: setattr(self, "now", self.now + next(durations))
+
+        def call():
+            self.now += next(durations)
+
+        return call
 
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Return the clock by which everything is measured."""
+    """Return a clock that takes the place of `time.perf_counter`."""
     clock = Clock()
     monkeypatch.setattr("time.perf_counter", lambda: clock.now)
     return clock
 
 
 def test_import_is_light():
-    """Importing the package and its instruments loads no framework, no NumPy and no plotting."""
+    """Importing the package and its instruments loads no framework, no NumPy and no plotting library."""
     program = ("import sys; from d2lhelpers import Timeline, exercises, machine, measure, plots;"
                "assert not {'mxnet', 'torch', 'matplotlib', 'numpy', 'tqdm'} & set(sys.modules)")
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 def test_benchmark_prints_and_keeps_the_time(clock, capsys):
-    """A Benchmark prints and keeps the time, what was queued before left out; after an exception it has neither."""
+    """A Benchmark prints and keeps the time, without that of work queued before; after an exception it does neither."""
     with Benchmark("work", sync=clock.work(10, 2)) as benchmark:
         clock.work(0.25)()
     assert capsys.readouterr().out == "work: 2.2500 sec\n"
@@ -50,7 +54,7 @@ def test_benchmark_prints_and_keeps_the_time(clock, capsys):
 
 
 def test_measure_takes_turns():
-    """Several callables are called round by round, every second round backwards; how often is said by name."""
+    """Several callables are called in rounds, in reverse order in every second round; `repeat` is given by name."""
     calls = []
     with pytest.raises(TypeError, match="positional"):
         measure(calls.clear, 3)
@@ -59,17 +63,27 @@ def test_measure_takes_turns():
 
 
 def test_measure_drains_around_each_call(clock):
-    """With sync, every call starts on an empty queue and is waited for."""
+    """With sync, every call starts on an empty queue, and its time includes the work that it queues."""
     queue = [100]
-    result = measure({"a": lambda: queue.append(1), "b": lambda: queue.append(2)}, repeat=3, warmup=0,
-                     sync=lambda: clock.work(sum(queue))() or queue.clear())
-    assert [result[label].times for label in "ab"] == [[1, 1, 1], [2, 2, 2]]
+
+    def sync():
+        clock.now += sum(queue)
+        queue.clear()
+
+    result = measure({"a": lambda: queue.append(1), "b": lambda: queue.append(2)}, repeat=3, warmup=0, sync=sync)
+    assert result["a"].times == [1, 1, 1]
+    assert result["b"].times == [2, 2, 2]
 
 
 def test_reported_seconds_count(clock):
-    """Callables that report their own seconds are measured by these, not by the clock; others are named."""
+    """With `reported`, the seconds that a callable returns count, not the clock's; one without seconds is named."""
     seconds = iter([100, 5, 1, 4, 2, 3])
-    result = measure(lambda: clock.work(50)() or next(seconds), repeat=5, warmup=1, reported=True)
+
+    def report():
+        clock.now += 50
+        return next(seconds)
+
+    result = measure(report, repeat=5, warmup=1, reported=True)
     assert result.times == [5, 1, 4, 2, 3]
     assert str(result) == "median 3 sec (2 sec to 4 sec, 5 runs)"
     with pytest.raises(TypeError, match="'a' returned None, not a time in seconds"):
@@ -78,41 +92,41 @@ def test_reported_seconds_count(clock):
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -1, True, "1"])
-def test_what_is_no_time_is_refused(wrong):
-    """What a callable reports must be a number of seconds that can be."""
+def test_impossible_seconds_are_refused(wrong):
+    """A callable that reports anything but a possible number of seconds is refused."""
     with pytest.raises(TypeError, match="not a time in seconds"):
         measure(lambda: wrong, reported=True)
 
 
 def test_ratio_is_taken_round_by_round(clock):
-    """A machine that becomes ten times slower half-way changes the medians but not the ratio."""
+    """A machine that becomes ten times slower with every round changes the medians but not the ratio."""
     result = measure({256: clock.work(2, 20, 200), "b": clock.work(1, 10, 100)}, repeat=3, warmup=0)
     assert [line.split()[:3] for line in str(result).splitlines()] == [["256", "median", "20"], ["b", "median", "10"]]
     assert str(result.ratio(256, "b")) == "2.00× (2.00× to 2.00×)"
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
-def test_results_travel(clock, copied):
-    """Measurements, comparisons and ratios can be copied and pickled: other processes send them back."""
-    result = copied(measure({"a": clock.work(3, 2, 6), "b": clock.work(1)}, repeat=3))
+@pytest.mark.parametrize("make_copy", [copy.copy, copy.deepcopy, lambda result: pickle.loads(pickle.dumps(result))])
+def test_results_can_be_copied(clock, make_copy):
+    """Measurements, comparisons and ratios can be copied and pickled, so that other processes can send them back."""
+    result = make_copy(measure({"a": clock.work(3, 2, 6), "b": clock.work(1)}, repeat=3))
     assert result["a"].times == [2, 6, 3]
-    assert str(copied(result.ratio("a", "b"))) == "3.00× (2.50× to 4.50×)"
+    assert str(make_copy(result.ratio("a", "b"))) == "3.00× (2.50× to 4.50×)"
 
 
 @pytest.mark.parametrize(("fn", "options", "error", "message"), [
     (3, {}, TypeError, "'fn' is 3"),
-    ({"a": print, "b": None}, {}, TypeError, "'b' is None"),
+    ({"a": pytest.fail, "b": None}, {}, TypeError, "'b' is None"),
     ({}, {}, ValueError, "0 callables"),
-    (print, {"repeat": 0}, ValueError, "repeat=0"),
+    (pytest.fail, {"repeat": 0}, ValueError, "repeat=0"),
 ])
 def test_measure_refuses(fn, options, error, message):
-    """What cannot be measured is refused with its name before anything runs."""
+    """Arguments that cannot be measured are refused with an error that names them, before anything runs."""
     with pytest.raises(error, match=message):
-        measure(pytest.fail if fn is print else fn, **options)
+        measure(fn, **options)
 
 
 def test_two_runs_have_quartiles():
-    """Of two runs the quartiles are a quarter and three quarters of the way from the shorter to the longer."""
+    """Of two runs, the quartiles are a quarter and three quarters of the way from the shorter to the longer."""
     assert str(Measurement([2, 1])) == "median 1.5 sec (1.25 sec to 1.75 sec, 2 runs)"
 
 

@@ -17,13 +17,17 @@ spec = importlib.util.spec_from_file_location("editions", Path(__file__).parents
 editions = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(editions)
 
-# What a person would find wrong with the slide that is shown; lengths are those of a slide of 1280 x 720.
+# What a person would find wrong with the current slide; lengths are those of a slide of 1280 x 720.
 FAULTS = """() => {
-    const slide = Reveal.getCurrentSlide(), scale = Reveal.getScale(), at = each => each.getBoundingClientRect();
-    const all = selector => [...slide.querySelectorAll(selector)], wide = all("pre, table, img, svg");
+    const slide = Reveal.getCurrentSlide();
+    const scale = Reveal.getScale();
+    const at = each => each.getBoundingClientRect();
+    const all = selector => [...slide.querySelectorAll(selector)];
+    const wide = all("pre, table, img, svg");
     const low = Math.max(0, ...all(".jp-Cell").map(cell => at(cell).bottom - at(slide).top)) / scale;
     return [
-        (low > 720 || at(slide).top + low * scale > innerHeight + 1) && "too high", low < 20 && "empty",
+        (low > 720 || at(slide).top + low * scale > innerHeight + 1) && "too high",
+        low < 20 && "empty",
         ...wide.map(each => (at(each).right - at(slide).left) / scale > 1280 && `too wide: ${each.innerText}`),
         ...wide.map(each => each.clientWidth && each.scrollWidth > each.clientWidth + 2 && `cut: ${each.innerText}`),
         ...all("img").map(image => (!image.complete || !image.naturalWidth) && `no picture: ${image.alt}`),
@@ -33,33 +37,36 @@ FAULTS = """() => {
 
 def cells(path, *without):
     """Return the cells of a notebook that have none of these tags."""
-    return [cell for cell in nbformat.read(path, 4).cells if not {*without} & {*cell.metadata.get("tags", [])}]
+    return [cell for cell in nbformat.read(path, 4).cells if not set(without) & set(cell.metadata.get("tags", []))]
 
 
 def test_the_student_edition(tmp_path):
-    """Solutions, remarks for instructors and outputs are gone, and all other cells are there as they were."""
+    """The student edition lacks solutions, remarks for instructors and outputs; all other cells are unchanged."""
     editions.replace_edition(editions.write_student_edition, tmp_path)
     for lesson in editions.lessons():
-        kept, found = cells(editions.LESSONS / lesson, "solution", "instructor"), cells(tmp_path / lesson)
+        kept = cells(editions.LESSONS / lesson, "solution", "instructor")
+        found = cells(tmp_path / lesson)
         assert [(cell.id, cell.source) for cell in found] == [(cell.id, cell.source) for cell in kept]
-        assert not any("For instructors" in cell.source or cell.get("outputs") for cell in found)
+        assert not any("For instructors" in cell.source for cell in found)
+        assert not any(cell.get("outputs") for cell in found)
 
 
 @pytest.fixture
 def small(tmp_path, monkeypatch):
-    """Make a small folder of lessons the one that editions are made of."""
+    """Write a small folder of lessons, and let the editions be made from it."""
     monkeypatch.setattr(editions, "LESSONS", tmp_path / "notebooks")
     book = nbformat.v4.new_notebook(cells=[
         nbformat.v4.new_markdown_cell(text, metadata={"tags": [tag], "slideshow": {"slide_type": "slide"}})
         for text, tag in (("A title", "setup"), ("Only for the speaker", "instructor"), ("42", "solution"))])
     for name in ("01-a.ipynb", "pytorch/01-b.ipynb", "img/a.svg", "pytorch/checks/rules.py", ".ipynb_checkpoints/a.py"):
-        (path := tmp_path / "notebooks" / name).parent.mkdir(parents=True, exist_ok=True)
+        path = tmp_path / "notebooks" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(book, path)
     return tmp_path
 
 
-def test_an_edition_holds_what_was_made_and_no_more(small):
-    """Figures and checks travel with the lessons; a lesson that was renamed does not stay under its old name."""
+def test_an_edition_has_no_old_files(small):
+    """An edition has the lessons' figures and checks, and no lesson under the name that it had before."""
     build = small / "build" / "student"
     for lesson in ("01-a.ipynb", "02-a.ipynb"):
         editions.replace_edition(editions.write_student_edition, build)
@@ -78,7 +85,7 @@ def test_nothing_else_is_replaced(small, place):
 
 
 def test_a_broken_lesson_is_named(small):
-    """A lesson that is no notebook ends the command with its name, and leaves nothing half written."""
+    """If a lesson is not a notebook, the command ends with the lesson's name and leaves nothing half written."""
     (small / "notebooks" / "pytorch" / "01-b.ipynb").write_text("{ cut o")
     for write in (editions.write_student_edition, editions.write_slides):
         with pytest.raises(SystemExit, match=r"01-b\.ipynb is not a notebook"):
@@ -86,18 +93,18 @@ def test_a_broken_lesson_is_named(small):
     assert [*(small / "build").iterdir()] == []
 
 
-@pytest.mark.parametrize(("arguments", "refusal", "words"), [
+@pytest.mark.parametrize(("arguments", "error", "words"), [
     (["site", "--repository", "foo"], None, "'foo' is not of the form owner/name"),
     (["student"], OSError(28, "No space left on device"), r"out: No space left on device\. Nothing that you wrote"),
     (["student"], shutil.Error([("a", "b", "a reason"), ("c", "d", "another")]), r"out: a reason\. Nothing that you"),
 ])
-def test_what_went_wrong_is_said_in_a_line(small, monkeypatch, capsys, arguments, refusal, words):
-    """A wrong argument and a full disk end the command with one sentence that says what is wrong."""
-    def refuse(*_, **__):
-        raise refusal
+def test_an_error_is_one_sentence(small, monkeypatch, capsys, arguments, error, words):
+    """A wrong argument or a full disk ends the command with one sentence that says what is wrong."""
+    def fail(*_, **__):
+        raise error
 
     monkeypatch.setattr(sys, "argv", ["write.py", *arguments, str(small / "out")])
-    monkeypatch.setattr(editions.shutil, "copytree", refuse)
+    monkeypatch.setattr(editions.shutil, "copytree", fail)
     monkeypatch.setattr(editions.signal, "signal", lambda *_: None)
     with pytest.raises(SystemExit) as ended:
         editions.main()
@@ -139,8 +146,8 @@ def test_a_chromium_that_is_not_there_is_told(tmp_path, monkeypatch, script, wor
 
 
 @pytest.mark.slow
-def test_an_ended_command_leaves_nothing(tmp_path):
-    """Ended in the middle, by SIGTERM, a command removes what it has half written."""
+def test_a_terminated_command_leaves_nothing(tmp_path):
+    """A command that gets SIGTERM while it writes removes what it has written so far."""
     command = [sys.executable, editions.HERE / "write.py", "slides", tmp_path / "build" / "slides"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as writing:
         deadline = time.monotonic() + 60
@@ -152,7 +159,7 @@ def test_an_ended_command_leaves_nothing(tmp_path):
 
 
 def update(lesson, text):
-    """Change the first cell of a lesson, and make the readers' copies."""
+    """Change the first cell of a lesson, and write the readers' copies."""
     book = nbformat.read(editions.LESSONS / lesson, as_version=4)
     book.cells[0].source = text
     nbformat.write(book, editions.LESSONS / lesson)
@@ -160,37 +167,46 @@ def update(lesson, text):
 
 
 def test_the_readers_own_copy(small, capsys):
-    """It keeps the solutions, follows the lesson until the reader writes into it, and then updates arrive beside it."""
-    editions.write_readers_copies(folder := small / "mine")
-    own, beside, other = (folder / name for name in ("01-a.ipynb", "01-a (update 1).ipynb", "pytorch/01-b.ipynb"))
+    """A reader's copy has the solutions and follows the lesson; once the reader changes it, updates go beside it."""
+    folder = small / "mine"
+    editions.write_readers_copies(folder)
+    own = folder / "01-a.ipynb"
+    beside = folder / "01-a (update 1).ipynb"
+    other = folder / "pytorch" / "01-b.ipynb"
     assert (other.parent / "checks" / "rules.py").exists()
     update("01-a.ipynb", "A newer title")
     assert [cell.source for cell in cells(own)] == ["A newer title", "42"]
-    own.write_text(written := own.read_text().replace("42", "my answer"))
+    written = own.read_text().replace("42", "my answer")
+    own.write_text(written)
     other.write_text("{ cut o")
     for text in ("New", "Newer", "Newer"):
         update("01-a.ipynb", text)
         update("pytorch/01-b.ipynb", text)
-        assert (own.read_text(), other.read_text(), cells(beside)[0].source) == (written, "{ cut o", text)
+        assert own.read_text() == written
+        assert other.read_text() == "{ cut o"
+        assert cells(beside)[0].source == text
     assert f"01-a has a new version: {beside}; yours stays as it is" in capsys.readouterr().out
     assert len([*small.glob("mine/**/*.ipynb")]) == 4
 
 
-def test_a_copy_is_whole_or_not_there(small, monkeypatch):
-    """Where the disk is full or the command is ended, no copy is cut short and no file of the reader's changes."""
-    def half(notebook, path):
+def test_a_copy_is_complete_or_absent(small, monkeypatch):
+    """If writing fails half-way, no copy is cut short and none of the reader's files changes."""
+    def write_a_part(notebook, path):
         path.write_text(nbformat.writes(notebook)[:100])
         raise OSError("full")
+
+    def contents():
+        return {path: path.read_bytes() for path in small.glob("mine/**/*.*") if path.is_file()}
 
     editions.write_readers_copies(small / "mine")
     (small / "mine" / "01-a.ipynb").write_text("mine")
     editions.write_new(nbformat.v4.new_notebook(), small / "mine" / "01-a.ipynb")  # as a second command would do
-    before = {path: path.read_bytes() for path in small.glob("mine/**/*.*") if path.is_file()}
-    monkeypatch.setattr(nbformat, "write", half)
+    before = contents()
+    monkeypatch.setattr(nbformat, "write", write_a_part)
     (editions.LESSONS / "02-c.ipynb").write_text(nbformat.writes(nbformat.v4.new_notebook()))
     with pytest.raises(OSError, match="full"):
         editions.write_readers_copies(small / "mine")
-    assert {path: path.read_bytes() for path in small.glob("mine/**/*.*") if path.is_file()} == before
+    assert contents() == before
     assert before[small / "mine" / "01-a.ipynb"] == b"mine"
 
 
@@ -238,32 +254,41 @@ def test_what_the_site_is_made_of(small, monkeypatch, repository):
         editions.write_site(small / "other", repository)
 
 
+def global_symbols(table):
+    """Return the global symbols of a symbol table and of all tables within it."""
+    symbols = [symbol for symbol in table.get_symbols() if symbol.is_global()]
+    for inner in table.get_children():
+        symbols += global_symbols(inner)
+    return symbols
+
+
 @pytest.mark.parametrize("lesson", editions.lessons(), ids=str)
 def test_nothing_needs_a_solution(lesson):
-    """No cell uses a name that only a solution gives: the student edition runs to its end."""
-    given, lacking = {*dir(builtins)}, {}
+    """No cell uses a name that only a solution defines, so the student edition runs to its end."""
+    defined = set(dir(builtins))
+    used = {}
     for cell in cells(editions.LESSONS / lesson, "solution"):
         if cell.cell_type == "code":
             source = "\n".join(line for line in cell.source.splitlines() if not line.startswith(("%", "!")))
-            tables = [symtable.symtable(source, cell.id, "exec")]
-            for table in tables:
-                tables += table.get_children()
-            symbols = [symbol for table in tables for symbol in table.get_symbols() if symbol.is_global()]
-            given |= {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
-            lacking[cell.id] = {symbol.get_name() for symbol in symbols}
-    assert {cell: names - given for cell, names in lacking.items() if names - given} == {}
+            symbols = global_symbols(symtable.symtable(source, cell.id, "exec"))
+            defined |= {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
+            used[cell.id] = {symbol.get_name() for symbol in symbols}
+    for cell_id, names in used.items():
+        assert names - defined == set(), cell_id
 
 
 @pytest.fixture(scope="module")
 def decks(tmp_path_factory):
     """Make the decks as `make slides` does, and return their folder."""
-    editions.replace_edition(editions.write_slides, folder := tmp_path_factory.mktemp("decks"))
+    folder = tmp_path_factory.mktemp("decks")
+    editions.replace_edition(editions.write_slides, folder)
     return folder
 
 
 def walk(browser, deck):
-    """Go through the slides of a deck on two screens; return what is wrong with each, and the network's addresses."""
-    slides, asked = {}, []
+    """Go through the slides of a deck on two screens; return the faults of each slide, and the addresses requested."""
+    slides = {}
+    asked = []
     for width, height in ((1280, 720), (1920, 1080)):
         page = browser.new_page(viewport={"width": width, "height": height})
         page.on("request", lambda request: asked.append(request.url))
@@ -280,7 +305,7 @@ def walk(browser, deck):
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", editions.lessons(), ids=str)
 def test_every_slide_fits(browser, decks, lesson):
-    """No slide overflows, is empty, misses a picture or shows an error, and the deck asks the network for nothing."""
+    """No slide overflows, is empty, lacks a picture or shows an error; the deck requests nothing from the network."""
     slides = walk(browser, decks / lesson.with_suffix(".html"))
     assert len(slides) > 5
     assert not {slide: faults for slide, faults in slides.items() if faults}
@@ -288,7 +313,7 @@ def test_every_slide_fits(browser, decks, lesson):
 
 @pytest.mark.slow
 def test_a_poor_slide_is_caught(browser, small):
-    """The walk finds a slide that is too high and too wide, lacks a picture and shows an error."""
+    """The walk reports that a slide is too high and too wide, lacks a picture and shows an error."""
     html = "<table style='width: 1500px; height: 800px'><td><img src='none.png' alt='none'></table>"
     error = nbformat.v4.new_output("error", ename="", evalue="", traceback=["ZeroDivisionError"])
     poor = [nbformat.v4.new_markdown_cell(html), nbformat.v4.new_code_cell("1 / 0", outputs=[error])]
@@ -299,8 +324,8 @@ def test_a_poor_slide_is_caught(browser, small):
 
 
 @pytest.mark.slow
-def test_remarks_are_the_speakers(browser, small):
-    """Remarks for instructors are on no slide, but in the window that the key S opens; solutions are in no deck."""
+def test_only_the_speaker_sees_remarks(browser, small):
+    """Remarks for instructors are on no slide, only in the window that the key S opens; a deck has no solutions."""
     editions.replace_edition(editions.write_slides, small / "decks")
     page = browser.new_context().new_page()
     page.goto((small / "decks" / "01-a.html").as_uri())
@@ -313,10 +338,13 @@ def test_remarks_are_the_speakers(browser, small):
 
 @pytest.mark.slow
 def test_a_prediction_can_be_clicked(browser, small):
-    """In a deck the answers of a prediction are buttons, the last clicked is marked; the result waits for a click."""
-    said = [[nbformat.v4.new_output("stream", text=text)] for text in ("How many?\n( ) one\n( ) two", "It is two.")]
-    asks = [nbformat.v4.new_markdown_cell("## How many?"), *(nbformat.v4.new_code_cell("f()", outputs=o) for o in said)]
-    nbformat.write(nbformat.v4.new_notebook(cells=asks), editions.LESSONS / "asks.ipynb")
+    """A prediction's answers are buttons, the last one clicked is marked; the result is hidden until the next step."""
+    question = nbformat.v4.new_output("stream", text="How many?\n( ) one\n( ) two")
+    result = nbformat.v4.new_output("stream", text="It is two.")
+    lesson = nbformat.v4.new_notebook(cells=[
+        nbformat.v4.new_markdown_cell("## How many?"), nbformat.v4.new_code_cell("f()", outputs=[question]),
+        nbformat.v4.new_code_cell("f()", outputs=[result])])
+    nbformat.write(lesson, editions.LESSONS / "asks.ipynb")
     editions.replace_edition(editions.write_slides, small / "decks")
     page = browser.new_page()
     page.goto((small / "decks" / "asks.html").as_uri())
@@ -335,7 +363,8 @@ def test_a_pdf_of_each_deck(browser, small):
     editions.replace_edition(editions.write_slides, small / "decks")
     editions.print_slides(small / "decks", browser)
     for lesson in editions.lessons():
-        assert len(re.findall(rb"/Type /Page\b", (small / "decks" / lesson.with_suffix(".pdf")).read_bytes())) == 1
+        pdf = (small / "decks" / lesson.with_suffix(".pdf")).read_bytes()
+        assert len(re.findall(rb"/Type /Page\b", pdf)) == 1
 
 
 @pytest.fixture(scope="module")
@@ -348,25 +377,29 @@ def site(tmp_path_factory):
 
 @pytest.mark.slow
 def test_every_page_of_the_site(browser, site):
-    """On a phone each page opens from disk: not too wide, no error, no lost picture, nothing asked of the network."""
-    page, faults = browser.new_page(viewport={"width": 390, "height": 844}), []
+    """On a phone every page opens from disk, fits, lacks no picture, shows no error, and needs no network."""
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    faults = []
+    asked = []
     page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("request", lambda request: request.url.startswith("http") and faults.append(request.url))
+    page.on("request", lambda request: asked.append(request.url))
     for path in site.rglob("*.html"):
         page.goto(path.as_uri())
-        faults += [f"{path.name}: {fault}" for fault in page.evaluate("""() => [
+        found = page.evaluate("""() => [
             ...[...document.images].filter(each => !each.naturalWidth).map(each => `no picture: ${each.src}`),
-            document.documentElement.scrollWidth > 390 && "too wide"].filter(Boolean)""")]
+            document.documentElement.scrollWidth > 390 && "too wide"].filter(Boolean)""")
+        faults += [f"{path.name}: {fault}" for fault in found]
     page.goto((site / "search.html").as_uri() + "?q=all-reduce")
     page.wait_for_selector("#search-results li a[href*='multi-gpu']")
     page.close()
     assert faults == []
+    assert [url for url in asked if url.startswith("http")] == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", editions.lessons(), ids=str)
 def test_a_page_of_the_site(site, lesson):
-    """A lesson's page offers its notebook, Binder and in the PyTorch track Colab; it has no remarks for instructors."""
+    """A lesson's page offers its notebook, Binder and, for PyTorch, Colab, and has no remarks for instructors."""
     page = (site / lesson.with_suffix(".html")).read_text(encoding="utf-8")
     assert "For instructors." not in page
     assert f"mybinder.org/v2/gh/owner/name/main?urlpath=lab/tree/notebooks/{lesson}" in page

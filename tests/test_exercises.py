@@ -9,7 +9,7 @@ from d2lhelpers.exercises import check, play, predict
 
 @pytest.fixture
 def widgets(monkeypatch):
-    """Let widgets run, and keep those that are made."""
+    """Turn widgets on, and return the list of those that are made."""
     made = []
     monkeypatch.setattr(exercises, "WIDGETS", True)
     ipywidgets.Widget.on_widget_constructed(made.append)
@@ -18,7 +18,7 @@ def widgets(monkeypatch):
 
 
 def test_a_click_is_kept(capsys, widgets):
-    """A click on a button is the choice, 0 too, printed beside the outcome, which must be one of the answers."""
+    """The option that a reader clicks, even 0, is printed beside the outcome, which must be one of the options."""
     prediction = predict("How many?", 1, 0)
     bundle = prediction._repr_mimebundle_()
     assert bundle["text/plain"] == "How many?\n( ) 1\n( ) 0"
@@ -35,7 +35,7 @@ def test_a_click_is_kept(capsys, widgets):
 
 
 def test_a_slider_calls_the_function(widgets):
-    """The function is called at once, and again with what a slider is moved to."""
+    """The function is called at once, and again with the new value when a slider is moved."""
     seen = []
     play(lambda x: seen.append(x), x=(1, 9))
     [slider] = [widget for widget in widgets if isinstance(widget, ipywidgets.IntSlider)]
@@ -50,9 +50,11 @@ def test_without_widgets_there_is_text(capsys):
     assert capsys.readouterr().out == "(sliders stand here when the lesson runs)\n"
 
 
-def fails():
-    """Raise an exception without a message."""
-    raise AssertionError
+def not_four(answer):
+    """Return True, but for the answer 4 raise an exception without a message."""
+    if answer == 4:
+        raise AssertionError
+    return True
 
 
 @pytest.mark.parametrize(("answer", "right", "words"), [
@@ -64,9 +66,9 @@ def fails():
     (4, False, "not yet. It raised AssertionError(). Hint: not four\n"),
 ])
 def test_check(capsys, answer, right, words):
-    """A right answer is called right; a wrong one gets the hint of the first rule it breaks, whatever it raises."""
-    assert check(answer, (lambda x: x > 1, "larger"), (lambda x: x % 2 == 0, "an even number"),
-                 (lambda x: fails() if x == 4 else True, "not four")) is right
+    """A right answer is called right; a wrong one gets the hint of the first rule it breaks, even if a rule raises."""
+    rules = [(lambda x: x > 1, "larger"), (lambda x: x % 2 == 0, "an even number"), (not_four, "not four")]
+    assert check(answer, *rules) is right
     assert capsys.readouterr().out == words
 
 

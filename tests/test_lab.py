@@ -19,10 +19,14 @@ import pytest
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
-LESSONS = [path.relative_to(ROOT).as_posix() for pattern in ("notebooks/*.ipynb", "notebooks/[!.]*/*.ipynb")
-           for path in sorted(ROOT.glob(pattern)) if find_spec("torch" if path.parts[-2] == "pytorch" else "mxnet")]
+LESSONS = []  # those whose framework is installed
+for pattern in ("notebooks/*.ipynb", "notebooks/[!.]*/*.ipynb"):
+    for path in sorted(ROOT.glob(pattern)):
+        framework = "torch" if path.parent.name == "pytorch" else "mxnet"
+        if find_spec(framework):
+            LESSONS.append(path.relative_to(ROOT).as_posix())
 
-# What a person would find wrong with the lesson that is open: errors, warnings, pictures that are not there.
+# What a person would find wrong with the lesson that is open: errors, warnings and missing pictures.
 FAULTS = """() => {
     const all = selector => [...document.querySelectorAll(".jp-Notebook " + selector)];
     const said = all(".jp-OutputArea-output").filter(each => /error$|stderr$/.test(each.dataset.mimeType));
@@ -31,19 +35,20 @@ FAULTS = """() => {
 }"""
 
 
-def answers(address):
-    """Say whether a server listens at `address`."""
-    with socket.socket() as tried:
-        return tried.connect_ex((urlsplit(address).hostname, urlsplit(address).port)) == 0
+def accepts_connections(address):
+    """Return whether a server listens at `address`."""
+    parts = urlsplit(address)
+    with socket.socket() as client:
+        return client.connect_ex((parts.hostname, parts.port)) == 0
 
 
 def project(folder):
-    """Make a copy of the project to run `make lab` in, whose .venv is the Python that runs the tests."""
+    """Make a copy of the project in which `make lab` can run; its .venv is the Python that runs the tests."""
     if not Path(sys.prefix, "bin", "python").exists():
         pytest.skip("this Python cannot stand in for .venv/bin/python")
     folder.mkdir()
     shutil.copy(ROOT / "Makefile", folder)
-    for part in ("editions", "notebooks"):  # no link: JupyterLab does not find the slides' style behind one
+    for part in ("editions", "notebooks"):  # JupyterLab would not find the slides' style through a link
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "setup.sh").write_text("# nothing to set up\n")
     (folder / ".venv").symlink_to(sys.prefix)
@@ -52,9 +57,10 @@ def project(folder):
 
 @contextlib.contextmanager
 def make_lab(project, settings, *arguments, **variables):
-    """Run `make lab` for a user with these Jupyter settings; yield the address it prints, its token and its process."""
-    for name, text in {"docmanager-extension/plugin": '{"autosave": false}',
-                       "notebook-extension/tracker": '{"windowingMode": "none"}'}.items():
+    """Run `make lab` with these Jupyter settings; yield the address that it prints, the token and the process."""
+    plugins = {"docmanager-extension/plugin": '{"autosave": false}',
+               "notebook-extension/tracker": '{"windowingMode": "none"}'}
+    for name, text in plugins.items():
         path = settings / "lab" / "user-settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True)
         path.write_text(text)
@@ -62,7 +68,8 @@ def make_lab(project, settings, *arguments, **variables):
                    if not name.startswith(("MAKE", "D2LHELPERS_", "OMP_", "MXNET_", "PYTEST_", "JUPYTER"))}
     environment["JUPYTER_CONFIG_DIR"] = str(settings)
     environment["LAB_ARGS"] = "--no-browser --ServerApp.port=0 --LabApp.expose_app_in_browser=True"
-    log, deadline = settings / "log", time.monotonic() + 90
+    log = settings / "log"
+    deadline = time.monotonic() + 90
     with log.open("w") as file, subprocess.Popen(["make", "lab", *arguments], cwd=project, env=environment | variables,
                                                  stdout=file, stderr=file, start_new_session=True) as make:
         try:
@@ -76,7 +83,7 @@ def make_lab(project, settings, *arguments, **variables):
             printed = re.search(r"(http://\S+)\?token=(\w+)", log.read_text())
             assert printed, log.read_text()
             address, token = printed.groups()
-            wait_until(lambda: answers(address))  # Jupyter prints its address before it listens there
+            wait_until(lambda: accepts_connections(address))  # Jupyter prints its address before it listens there
             yield address, token, psutil.Process(make.pid)
         finally:
             if make.poll() is None:
@@ -87,7 +94,7 @@ def make_lab(project, settings, *arguments, **variables):
 
 
 def ask(address, token=None, **options):
-    """Return the status and the text that a server answers, asked with a token or without, and through no proxy."""
+    """Return the status and the text of a server's answer to a request, which uses no proxy and may have a token."""
     headers = {"Authorization": f"token {token}"} if token else {}
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
@@ -97,7 +104,7 @@ def ask(address, token=None, **options):
         return error.code, ""
 
 
-# Settings that open a server in every way that Jupyter knows, and files that stand in for modules.
+# Settings that open a server to everybody in every way that Jupyter knows, and a module that makes tokens empty.
 OPEN = """
 from jupyter_server.auth import IdentityProvider, User
 class Anyone(IdentityProvider):
@@ -122,9 +129,11 @@ NO_TOKEN = "import secrets, binascii\nsecrets.token_hex = lambda size: ''\nbinas
         sys.platform != "linux", reason="127.0.0.2 stands for another address of this machine, but not here")),
 ], ids=str)
 def test_the_server_is_for_its_reader_alone(tmp_path, ip, surroundings):
-    """The lab listens on 127.0.0.1 or where IP says, and asks for a token no other user sees, whatever is around it."""
-    folder, settings, variables = project(tmp_path / "project"), tmp_path / "settings", {}
+    """Whatever surrounds it, the lab listens only on 127.0.0.1 or IP, and asks for a token that no other user sees."""
+    folder = project(tmp_path / "project")
+    settings = tmp_path / "settings"
     settings.mkdir()
+    variables = {}
     if "settings" in surroundings:
         for name in ("jupyter", "jupyter_server", "jupyter_lab", "jupyter_notebook"):
             (settings / f"{name}_config.py").write_text(OPEN)
@@ -142,7 +151,8 @@ def test_the_server_is_for_its_reader_alone(tmp_path, ip, surroundings):
                       "JUPYTER_SERVER_ALLOW_UNAUTHENTICATED_ACCESS": "true"}
     arguments = [] if ip == "127.0.0.1" else [f"IP={ip}"]
     with make_lab(folder, settings, *arguments, **variables) as (address, token, make):
-        contents, kernels = (f"http://{urlsplit(address).netloc}/api/{name}" for name in ("contents", "kernels"))
+        contents = f"http://{urlsplit(address).netloc}/api/contents"
+        kernels = f"http://{urlsplit(address).netloc}/api/kernels"
         for wrong in (None, "known", "0" * len(token)):
             assert ask(contents, wrong)[0] == 403
             assert ask(kernels, wrong, data=b"{}")[0] == 403
@@ -164,19 +174,20 @@ def test_the_address_leads_to_the_first_lesson(tmp_path, arguments):
     folder = project(tmp_path / "project")
     with make_lab(folder, tmp_path / "settings", *arguments) as (address, token, _):
         first = urlsplit(address).path.removeprefix("/lab/tree/")
-        assert first == f"{'notebooks' if arguments else 'my-lessons'}/{LESSONS[0].removeprefix('notebooks/')}"
+        place = "notebooks" if arguments else "my-lessons"
+        assert first == LESSONS[0].replace("notebooks", place)
         assert (folder / first).exists()
         assert ask(address, token)[0] == 200
 
 
 def test_a_kernel_sees_the_readers_variables(tmp_path):
-    """A kernel that the lab starts has the reader's variables, those of Python among them, and not the token."""
+    """A kernel that the lab starts has the reader's variables, including Python's own, but not the token."""
     (tmp_path / "settings").mkdir()
     variables = {"D2LHELPERS_DATASET": "digits", "PYTHONPATH": str(tmp_path), "JUPYTER_PREFER_ENV_PATH": "1"}
     with make_lab(project(tmp_path / "project"), tmp_path / "settings", "LESSONS=stored", **variables) as started:
         address, token, make = started
         assert ask(f"http://{urlsplit(address).netloc}/api/kernels", token, data=b"{}")[0] == 201
-        kernel, = [each for each in make.children(recursive=True) if "ipykernel_launcher" in each.cmdline()]
+        [kernel] = [each for each in make.children(recursive=True) if "ipykernel_launcher" in each.cmdline()]
         environment = kernel.environ()
         assert variables.items() <= environment.items()
         assert token not in str(environment)
@@ -195,7 +206,7 @@ def test_the_lab_ends_with_its_kernels(tmp_path, number):
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    """Start `make lab`, and return the address of a page in it, for a path."""
+    """Start `make lab`, and return a function that gives the address of a path in it."""
     folder = project(tmp_path_factory.mktemp("lab") / "project")
     with make_lab(folder, tmp_path_factory.mktemp("settings"), "LESSONS=stored") as (address, token, _):
         yield lambda path: f"http://{urlsplit(address).netloc}/{path}?token={token}"
@@ -212,7 +223,7 @@ def page(browser):
 
 @pytest.fixture
 def opened(page, lab):
-    """Return a function that opens a lesson and waits for its kernel; afterwards the kernel is ended."""
+    """Return a function that opens a lesson and waits for its kernel; afterwards end the kernel."""
     def open_lesson(lesson):
         page.goto(lab(f"lab/tree/{lesson}") + "&reset")
         page.wait_for_selector(".jp-Notebook .jp-CodeCell")
@@ -228,25 +239,25 @@ def opened(page, lab):
 
 
 def run_all(page):
-    """Run all cells, and wait until they have been run."""
+    """Run all cells, and wait until they have run."""
     page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells').finally(() => { window.ran = true; })")
     page.wait_for_function("window.ran", timeout=900_000)
 
 
 def test_the_first_page_asks_nothing(page, lab):
-    """The first page is the first lesson: no dialog, no question about news, and nothing asked of other machines."""
+    """The first page shows a lesson without a dialog or a question about news, and contacts no other machine."""
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(lab(""))
     page.wait_for_selector(".jp-Notebook .jp-CodeCell")
-    page.wait_for_timeout(5000)  # JupyterLab asks about news a second after all is there
+    page.wait_for_timeout(5000)  # JupyterLab asks about news a second after the page is complete
     assert [each.inner_text() for each in page.query_selector_all(".jp-Dialog, .Toastify__toast")] == []
     assert [url for url in asked if not url.startswith(("http://127.0.0.1:", "data:", "blob:"))] == []
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_run_all(opened, lesson):
-    """Run All ends without an error, a warning or a missing picture; predictions can be clicked, sliders moved."""
+    """Run All ends without errors, warnings or missing pictures; predictions can be clicked and sliders moved."""
     page = opened(lesson)
     run_all(page)
     assert page.evaluate(FAULTS) == []
@@ -260,7 +271,7 @@ def test_run_all(opened, lesson):
         question.query_selector("button").click()
         assert question.query_selector("button.mod-active")
     models = page.query_selector_all(".widget-interact")
-    assert len(models) == sum(source.startswith("play(") or "\nplay(" in source for source in code)
+    assert len(models) == len([source for source in code if re.search(r"^play\(", source, re.MULTILINE)])
     for model in models:
         before = model.query_selector("img").get_attribute("src")
         model.query_selector(".noUi-handle").focus()
@@ -269,8 +280,8 @@ def test_run_all(opened, lesson):
                                arg=[model, before])
 
 
-def test_slides_are_for_the_back_row(page, lab):
-    """On live slides of both tracks type grows with the window; a cell runs there, and a prediction can be clicked."""
+def test_live_slides_can_be_read_and_used(page, lab):
+    """On live slides of both tracks the type grows with the window, cells run, and a prediction can be clicked."""
     slide = "section.present section.present"
     for lesson, width, height, size in ((LESSONS[-1], 1920, 1080, "37.5px"), (LESSONS[0], 1280, 720, "25px")):
         page.set_viewport_size({"width": width, "height": height})
@@ -290,8 +301,8 @@ def test_slides_are_for_the_back_row(page, lab):
     page.wait_for_selector(f"{slide} .widget-toggle-buttons button.mod-active")
 
 
-def test_an_error_would_be_seen(opened):
-    """A cell that fails, one that warns and a picture that is not there are all found by the look at the page."""
+def test_faults_on_a_page_are_found(opened):
+    """The search for faults on a page finds an error, a warning and a missing picture."""
     page = opened(LESSONS[0])
     page.evaluate("""() => {
         const book = jupyterapp.shell.currentWidget.content;

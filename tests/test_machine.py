@@ -1,3 +1,4 @@
+import functools
 import itertools
 import re
 import sys
@@ -21,13 +22,14 @@ SMI = "#!/bin/sh\n[ $1 = --query-gpu=name,memory.total,driver_version ] && print
 @pytest.fixture
 def ax():
     """Return empty axes."""
-    yield plt.subplots(figsize=(10, 4), layout="constrained")[1]
+    _, axes = plt.subplots(figsize=(10, 4), layout="constrained")
+    yield axes
     plt.close("all")
 
 
 @pytest.mark.parametrize(("status", "gpus"), [(None, "none (there is no"), (0, "A; B"), (9, "A; B")])
 def test_the_report_has_one_shape(status, gpus, tmp_path, monkeypatch, capsys):
-    """Each machine's report has the same lines, whether it has GPUs, none, or a driver that fails."""
+    """The report has the same lines on a machine with GPUs, without GPUs, and with a driver that fails."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 2, 5}, raising=False)
     monkeypatch.setattr("os.cpu_count", lambda: 8)
@@ -42,7 +44,7 @@ def test_the_report_has_one_shape(status, gpus, tmp_path, monkeypatch, capsys):
 
 
 def test_a_driver_that_hangs_is_not_waited_for(tmp_path, monkeypatch, capsys):
-    """Where nvidia-smi does not answer, the report says so, and goes on."""
+    """If nvidia-smi does not answer, the report says so and goes on."""
     (tmp_path / "nvidia-smi").write_text("#!/bin/sh\nexec /bin/sleep 60\n")
     (tmp_path / "nvidia-smi").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -51,8 +53,8 @@ def test_a_driver_that_hangs_is_not_waited_for(tmp_path, monkeypatch, capsys):
     assert "GPUs:       unknown (nvidia-smi did not answer in 0.2 seconds)" in capsys.readouterr().out
 
 
-def test_the_report_names_what_spoils_a_proof(monkeypatch, capsys):
-    """A setting that takes away what the lessons show is in the report, with what it does; a harmless one is not."""
+def test_the_report_names_disturbing_settings(monkeypatch, capsys):
+    """The report names settings that disable what the lessons show, and says what they do; it omits harmless ones."""
     module = pytest.importorskip("torch")
     monkeypatch.setitem(sys.modules, "torch", module)
     monkeypatch.setenv("OMP_PROC_BIND", "false")
@@ -66,27 +68,64 @@ def test_the_report_names_what_spoils_a_proof(monkeypatch, capsys):
 
 @pytest.mark.parametrize("module", ["mxnet", "torch"])
 def test_limits_are_rates(module, monkeypatch):
-    """Limits are the operations of a product and the bytes of a copy over their times, in the loaded framework."""
+    """Limits are a product's operations and a copy's bytes divided by their times, in the loaded framework."""
+    def call_once(fn, **options):
+        fn()
+        return Measurement([0.5, 0.25])
+
     pytest.importorskip(module)
     if module == "torch":
         monkeypatch.delitem(sys.modules, "mxnet", raising=False)
-    monkeypatch.setattr(machine, "measure", lambda fn, **options: (fn(), Measurement([0.5, 0.25]))[1])
+    monkeypatch.setattr(machine, "measure", call_once)
     monkeypatch.setattr(machine, "LARGE", 480 * 10**5)
     found = limits.__wrapped__()
+    assert found.device in ("cpu", "cuda:0", "cpu(0)", "gpu(0)")
     assert found[1:] == (2 * 512**3 / 0.25, 8 * 480 * 10**5 / 0.25, 0.25)
     assert str(found).splitlines()[1:] == ["memory 1.5 GB/s", "arithmetic 1.1 Gflop/s", "one dispatch 250000.0 µs"]
 
 
+class Number:
+    """Something to add, which counts the additions."""
+
+    added = 0
+
+    def __add__(self, other):
+        Number.added += 1
+
+
+@pytest.mark.parametrize(("least", "sizes"), [(1024, [512, 1024]), (10**6, [512, 1024, 2048, 4096, 8192])])
+def test_limits_are_those_of_long_work(least, sizes, monkeypatch):
+    """The product is the first that takes 5 ms, or 8192 wide; a dispatch is an addition's share of the time of many."""
+    module = pytest.importorskip("torch")
+    monkeypatch.delitem(sys.modules, "mxnet", raising=False)
+    ones = {(2, 2): Number()}  # all else is large, and holds nothing
+    monkeypatch.setattr(module, "ones", lambda size, device: ones.get(size, module.empty(size, device="meta")))
+    monkeypatch.setattr("time.perf_counter", lambda: Number.added)
+    tried = []
+
+    def measured(fn, **options):
+        if not isinstance(fn, functools.partial):
+            seconds = fn()
+            return Measurement([seconds if options.get("reported") else 1])
+        tried.append(len(fn.args[0]))
+        return Measurement([0.005 if tried[-1] >= least else 0.004])
+
+    monkeypatch.setattr(machine, "measure", measured)
+    assert limits.__wrapped__().dispatch == 1
+    assert tried == sizes
+
+
 def test_the_regime_is_the_largest_bound():
-    """Work is bound by what takes longest: one dispatch, its bytes or its operations."""
+    """Work is bound by whichever takes longest: one dispatch, its bytes or its operations."""
     assert [LIMITS.regime(*work) for work in ((1e6, 12e3), (1e6, 1e7), (1e12, 1e7))] == [
         ("overhead-bound", 1e-5), ("memory-bound", 1e-3), ("compute-bound", 1)]
 
 
 def test_calls_are_counted():
-    """An imperative network hands over each operator, a hybridized one its graph."""
+    """An imperative network makes one call per operator, a hybridized one a single call for its graph."""
     mx = pytest.importorskip("mxnet")
-    net, x = mx.gluon.nn.HybridSequential(), mx.nd.ones((1, 8))
+    x = mx.nd.ones((1, 8))
+    net = mx.gluon.nn.HybridSequential()
     net.add(mx.gluon.nn.Dense(4, activation="relu"), mx.gluon.nn.Dense(2))
     net.initialize()
     net(x)
@@ -96,7 +135,7 @@ def test_calls_are_counted():
     assert count_calls(lambda: net(x).wait_to_read()) == 1
 
 
-def drawn():
+def example_timeline():
     """Return a Timeline with long and short operators, communication and waiting."""
     timeline = Timeline()
     timeline._keep([Operator("dot", "cpu(0)", 0, 5), Operator("dot", "cpu(1)", 0, 5), Operator("exp", "cpu(1)", 5, 5.3),
@@ -105,10 +144,11 @@ def drawn():
 
 
 @pytest.mark.parametrize("draw", [
-    lambda ax: drawn().plot(ax), lambda ax: drawn().plot_memory(ax, "a"), lambda ax: measure({"a": str}).plot(ax),
+    lambda ax: example_timeline().plot(ax), lambda ax: example_timeline().plot_memory(ax, "a"),
+    lambda ax: measure({"a": str}).plot(ax),
     lambda ax: LIMITS.roofline({"small": (1e3, 1e4, 2e-5), "large": (1e12, 1e6, 2)}, ax)])
 def test_plots_can_be_read_from_the_back_row(ax, draw):
-    """Every plot has units on its axis, and no letter smaller than 13 points."""
+    """Every plot has units on its axis, and no text smaller than 13 points."""
     draw(ax)
     ax.figure.draw_without_rendering()
     texts = [text for text in ax.findobj(Text) if text.get_text() and text.get_visible()]
@@ -147,11 +187,19 @@ def test_a_roofline_has_the_limits_and_the_work(ax):
 
 
 def test_blocks_have_their_colours(ax):
-    """A block has its device's colour, communication is green, waiting hatched; the legend has what has no name."""
-    drawn().plot(ax)
-    python, waiting, *blocks = ((area.get_paths()[0].get_extents(), area) for area in ax.collections)
-    assert (python[0].xmax, waiting[0].xmin, waiting[1].get_hatch()) == (2, 1, "////")
-    colours = {(box.x0, round(box.y0 + box.y1)): area.get_facecolor()[0] for box, area in blocks}
+    """A block has its device's colour, communication is green, waiting hatched; the legend names unlabelled blocks."""
+    def extents(area):
+        return area.get_paths()[0].get_extents()
+
+    example_timeline().plot(ax)
+    python, waiting, *blocks = ax.collections
+    assert extents(python).xmax == 2
+    assert extents(waiting).xmin == 1
+    assert waiting.get_hatch() == "////"
+    colours = {}
+    for block in blocks:
+        box = extents(block)
+        colours[box.x0, round(box.y0 + box.y1)] = block.get_facecolor()[0]
     assert same_color(colours[0, 2], plots.BLUE)
     assert same_color(colours[0, 4], plots.ORANGE)
     assert same_color(colours[5, 2], plots.COMMUNICATION)
@@ -181,11 +229,13 @@ def test_communication_is_told_from_computation():
 
 @pytest.mark.parametrize("label", [None, lambda operator: "forward pass"])
 def test_names_stay_in_their_blocks(ax, label):
-    """A name is written where its block is wide enough for it, and nowhere else."""
-    ends, timeline = list(itertools.accumulate(range(9))), Timeline()
-    timeline._keep([Operator("_product", "cpu", *span) for span in itertools.pairwise(ends)])
+    """A name is written in its block if it fits there, and nowhere else."""
+    spans = list(itertools.pairwise(itertools.accumulate(range(9))))
+    timeline = Timeline()
+    timeline._keep([Operator("_product", "cpu", *span) for span in spans])
     timeline.plot(ax, label)
     ax.figure.draw_without_rendering()
     boxes = [text.get_window_extent().transformed(ax.transData.inverted()) for text in ax.texts[1:]]
     assert 1 < len(boxes) < 8
-    assert all(any(start < box.x0 and box.x1 < end for start, end in itertools.pairwise(ends)) for box in boxes)
+    for box in boxes:
+        assert any(start < box.x0 and box.x1 < end for start, end in spans)

@@ -10,16 +10,19 @@ from d2lhelpers.mxnet_timeline import lines_that_wait
 
 
 def test_every_device_adds_its_part():
-    """Large arrays are added up on all devices; all-reduce comes back while its arrays are still being computed."""
+    """Every device adds up a part of large arrays, and all-reduce returns while they are still being computed."""
     x = [mx.nd.ones((1500, 1500), ctx=mx.cpu(i)) for i in (0, 1)]
-    timeline = Timeline.best(lambda: allreduce([mx.nd.dot(mx.nd.dot(each, each), each) for each in x]),
-                             lambda record: -record.returned / record.end, enough=-0.5)
+
+    def reduce_products():
+        allreduce([mx.nd.dot(mx.nd.dot(each, each), each) for each in x])
+
+    timeline = Timeline.best(reduce_products, lambda record: -record.returned / record.end, enough=-0.5)
     assert {o.device for o in timeline.operators if o.name == "add_n"} == {"cpu(0)", "cpu(1)"}
     assert timeline.returned < timeline.end / 2
 
 
 def test_allreduce_of_gradients():
-    """Gradients, and parameters, are summed in place where autograd keeps them, also while it records."""
+    """Gradients and parameters are summed in place where autograd keeps them, even while it records."""
     weights = [mx.np.ones(4, ctx=mx.cpu(i)) for i in (0, 1)]
     for weight in weights:
         weight.attach_grad()
@@ -33,14 +36,14 @@ def test_allreduce_of_gradients():
 
 
 def test_allreduce_refuses_sparse_arrays():
-    """Sparse arrays are refused: add_n would drop the rows that the first one lacks."""
+    """Sparse arrays are refused, because add_n would drop the rows that the first one lacks."""
     with pytest.raises(TypeError, match=r"RowSparseNDArray.*dense MXNet arrays"):
         allreduce([mx.nd.ones((2, 2), ctx=mx.cpu(i)).tostype("row_sparse") for i in (0, 1)])
 
 
 @pytest.mark.parametrize("size", [5, 1 << 21])
 def test_allreduce_where_devices_share_no_memory(monkeypatch, size):
-    """With a GPU in the machine, arrays are copied to the device that sums them, and the sums are the same."""
+    """On a machine with a GPU, arrays are copied to the device that sums them, and the sums are the same."""
     monkeypatch.setattr(mx.context, "num_gpus", lambda: 1)
     data = [mx.nd.ones((size,), ctx=mx.cpu(i)) * i for i in range(3)]
     allreduce(data)
@@ -48,11 +51,17 @@ def test_allreduce_where_devices_share_no_memory(monkeypatch, size):
 
 
 def test_accuracy_is_measured_without_dropout():
-    """Where autograd records, dropout does nothing while the accuracy is measured, and no gradient is recorded."""
-    dropout, recorded = mx.gluon.nn.Dropout(0.9), []
+    """Even while autograd records, the accuracy is measured without dropout, and no gradient is recorded."""
+    dropout = mx.gluon.nn.Dropout(0.9)
+    recorded = []
+
+    def forward(F, x):
+        recorded.append(mx.autograd.is_recording())
+        return dropout(x)
+
     batches = [(mx.nd.array(np.eye(3).repeat(50, 0)), mx.nd.array(np.arange(3).repeat(50)))]
     with mx.autograd.record():
-        net = mx.gluon.nn.HybridLambda(lambda F, x: recorded.append(mx.autograd.is_recording()) or dropout(x))
+        net = mx.gluon.nn.HybridLambda(forward)
         assert evaluate_accuracy(batches, net, devices(2, "cpu")) == 1
     assert recorded == [False, False]
 
@@ -62,9 +71,15 @@ def run(program):
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
 
 
+def counted(number, noun):
+    """Return a number and its noun, in the plural if there is not just one."""
+    return f"1 {noun}" if number == 1 else f"{number} {noun}s"
+
+
 @pytest.mark.parametrize(("devices", "cores", "threads"), [(1, 16, 16), (2, 16, 1), (64, 1, 1)])
 def test_the_engine_is_configured_before_mxnet(devices, cores, threads):
-    """One device gets a thread per core, several one each, and products end; other settings later are an error."""
+    """One device gets a thread per core, several get one each, and products finish; changing this later is an error."""
+    other = 2 if devices == 1 else 1
     result = run(f"""
 import os, sys
 os.sched_getaffinity = lambda process: range({cores})
@@ -79,12 +94,13 @@ for array in x * 5:
     mx.nd.dot(array, array)
 mx.nd.waitall()
 os.sched_getaffinity = lambda process: range(9)
-configure_engine(devices={3 - min(2, devices)})
+configure_engine(devices={other})
 """)
     assert "RuntimeError: configure_engine: MXNet is already imported; restart the kernel" in result.stderr
-    said = (f"engine: {devices} device{'s' * (devices > 1)}, 1 worker and {threads} OpenMP thread{'s' * (threads > 1)} "
-            f"per device, 64 workspaces{' (on 1 core, devices take turns)' * (cores == 1)}")
-    assert result.stdout.splitlines() == [said] * 2
+    note = " (on 1 core, devices take turns)" if cores == 1 else ""
+    line = (f"engine: {counted(devices, 'device')}, 1 worker and {counted(threads, 'OpenMP thread')} "
+            f"per device, 64 workspaces{note}")
+    assert result.stdout.splitlines() == [line, line]
 
 
 def test_devices_take_turns_on_one_core(monkeypatch, capsys):
@@ -98,17 +114,20 @@ def test_devices_take_turns_on_one_core(monkeypatch, capsys):
 
 
 def test_no_devices_are_refused():
-    """An engine for no device is refused, before any variable is set."""
+    """An engine for no devices is refused."""
     result = run("from d2lhelpers import configure_engine; configure_engine(devices=0)")
     assert "ValueError: configure_engine: devices=0; at least one is needed" in result.stderr
 
 
 def test_helpers_leave_the_interface_alone():
-    """The helpers switch NumPy semantics neither on nor off, and make arrays of the interface that is on."""
+    """The helpers leave NumPy semantics on or off as they are, and make arrays of the interface that is in use."""
     result = run("""
 import d2lhelpers as h, mxnet as mx, numpy
 for on in (False, True):
-    mx.npx.set_np() if on else mx.npx.reset_np()
+    if on:
+        mx.npx.set_np()
+    else:
+        mx.npx.reset_np()
     train, test = h.load_data(200, dataset="digits")
     cpus = h.devices(2, kind="cpu")
     for images, labels in test:

@@ -1,13 +1,14 @@
-"""Claims that can fail: every lesson under every null that its cells name.
+"""Every lesson runs under every null that its cells name, which shows that its claims can fail.
 
 A lesson runs in a fresh kernel under the null and goes on after errors. Then
-- every cell tagged `claim:<null>` must have failed, by an AssertionError;
-- no other cell may have failed by one: what fails there is a claim, too, and needs the tag;
+- every cell tagged `claim:<null>` must have failed with an AssertionError;
+- no other cell may have failed with one: its assertion is a claim, too, and needs the tag;
 - no cell that is tagged for other nulls only may have failed at all;
-- untagged cells may have failed by other errors: they lack what the null, or a failed cell, took from them.
-The exercises are left out where none of their cells names the null.
+- untagged cells may have failed with other errors, because the null or a failed cell took away what they need.
+The exercises are left out if none of their cells names the null.
 """
 import asyncio
+import itertools
 import os
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,56 +20,75 @@ from nulls import NULLS, claims
 
 ROOT = Path(__file__).parent.parent
 LIMIT = 600  # seconds for one lesson
-CELLS = {path: [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
-         for path in sorted((ROOT / "notebooks").rglob("*.ipynb")) if ".ipynb_checkpoints" not in path.parts}
-CASES = [pytest.param(path, name, id=f"{path.relative_to(ROOT / 'notebooks').with_suffix('')}-{name}")
-         for path, cells in CELLS.items() for name in sorted(set().union(*map(claims, cells)) & set(NULLS))]
+
+
+def code_cells(notebook):
+    """Return the code cells of a notebook."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+CELLS = {}
+CASES = []
+for path in sorted((ROOT / "notebooks").rglob("*.ipynb")):
+    if ".ipynb_checkpoints" not in path.parts:
+        CELLS[path] = code_cells(nbformat.read(path, as_version=4))
+        lesson = path.relative_to(ROOT / "notebooks").with_suffix("")
+        named = set().union(*map(claims, CELLS[path]))
+        CASES += [pytest.param(path, name, id=f"{lesson}-{name}") for name in sorted(named & set(NULLS))]
 
 
 def run_under(name, path, folder):
-    """Return the code cells of a lesson, executed under the null `name`; `folder` is an empty one."""
+    """Return the code cells of a lesson after it ran under the null `name`; `folder` must be empty."""
     (folder / "sitecustomize.py").write_text(f"import nulls\nnulls.apply(nulls.NULLS[{name!r}])\n")  # Python runs it
-    search = [str(folder), str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    search = [str(folder), str(ROOT / "tests")]
+    if os.environ.get("PYTHONPATH"):
+        search.append(os.environ["PYTHONPATH"])
     variables = os.environ | NULLS[name].env | {"PYTHONPATH": os.pathsep.join(search)}
     notebook = nbformat.read(path, as_version=4)
-    exercises = next((at for at, cell in enumerate(notebook.cells) if cell.source.startswith("## Exercises")), None)
-    if not any(name in claims(cell) for cell in notebook.cells[exercises:]):
-        del notebook.cells[exercises:]
+    before = list(itertools.takewhile(lambda cell: not cell.source.startswith("## Exercises"), notebook.cells))
+    if not any(name in claims(cell) for cell in notebook.cells[len(before):]):
+        notebook.cells = before
     client = NotebookClient(notebook, timeout=None, allow_errors=True, resources={"metadata": {"path": path.parent}})
     try:
         asyncio.run(asyncio.wait_for(client.async_execute(env=variables), LIMIT))
     except asyncio.TimeoutError:
         pytest.fail(f"{path.name} under {name} took more than {LIMIT} seconds", pytrace=False)
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return code_cells(notebook)
 
 
 def faults(cells, name):
-    """Return one line for each cell that did not do under the null `name` what its tags say."""
+    """Yield a line for each cell that, under the null `name`, does not do what its tags say."""
     for cell in cells:
-        error = next((output for output in cell.outputs if output.output_type == "error"), None)
-        failed = error and f"fails by {error.ename}: {error.evalue.strip().splitlines()[:1]}"
-        asserted = error is not None and error.ename == "AssertionError"
-        lines = "; ".join(line.strip() for line in cell.source.splitlines() if line.strip().startswith("assert"))
         if "raises-exception" in cell.metadata.get("tags", []):
             continue
-        if name in claims(cell) and not error:
+        failed = False
+        asserted = False
+        how = ""
+        for output in cell.outputs:
+            if output.output_type == "error":
+                failed = True
+                asserted = output.ename == "AssertionError"
+                how = f"fails with {output.ename}: {output.evalue.strip().splitlines()[:1]}"
+        lines = "; ".join(line.strip() for line in cell.source.splitlines() if line.strip().startswith("assert"))
+        if name in claims(cell) and not failed:
             yield f"{cell.id} passes without the effect, so it proves nothing: {lines}"
         elif name in claims(cell) and not asserted:
-            yield f"{cell.id} {failed}, not by its own assertion: {lines}"
+            yield f"{cell.id} {how}, not by its own assertion: {lines}"
         elif name not in claims(cell) and asserted:
             yield f"{cell.id} fails as well; tag it claim:{name}, or assert what holds without the effect: {lines}"
-        elif name not in claims(cell) and error and claims(cell):
-            yield f"{cell.id} is about {', '.join(sorted(claims(cell)))}, but {failed}"
+        elif name not in claims(cell) and failed and claims(cell):
+            yield f"{cell.id} is about {', '.join(sorted(claims(cell)))}, but {how}"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("path", "name"), CASES)
 def test_claims_fail_under_their_null(path, name, tmp_path):
-    """Under a null, exactly the assertions of those cells fail that name it."""
+    """Under a null, the cells that name it fail by their own assertions, and no other cell does."""
     framework = "torch" if "pytorch" in path.parts else "mxnet"
     if find_spec(framework) is None:
         pytest.skip(f"{framework} is not installed")
-    if found := list(faults(run_under(name, path, tmp_path), name)):
+    found = list(faults(run_under(name, path, tmp_path), name))
+    if found:
         pytest.fail("\n".join([f"{path.name} under {name}:", *found]), pytrace=False)
 
 

@@ -15,11 +15,12 @@ sys.path.insert(0, str(STORED))
 import collect  # noqa: E402
 import page  # noqa: E402
 
-WHITE, BLACK = "fill: #ffffff", "fill: #000000"  # black is what SVG fills with, so charts do not name it
+WHITE = "fill: #ffffff"
+BLACK = "fill: #000000"  # SVG's default, so charts do not name it
 
 
-def figures(folder, **others):
-    """Write figures of one race, in which the others' quartiles are those given, and return the page about it."""
+def page_about(folder, **others):
+    """Write the figures of one race, with these quartiles of the others, and return the page made from them."""
     race = {"question": "Is splitting cheap?", "panel": "MXNet", "work": "256 rows", "ours": "our split", "seconds": 1}
     rows = [{**race, "other": other, "low": low, "median": median, "high": high}
             for other, (low, median, high) in others.items()]
@@ -31,7 +32,7 @@ def figures(folder, **others):
 
 @pytest.mark.slow
 def test_every_race_works(tmp_path):
-    """One round of every race, run in earnest, answers all questions; the stored figures stay as they are."""
+    """One round of every race, actually run, answers all questions; the stored figures do not change."""
     before = (STORED / "results.json").read_bytes()
     done = subprocess.run([sys.executable, STORED / "collect.py", tmp_path], env={**os.environ, "QUICK_RACES": "1"},
                           capture_output=True, text=True, timeout=900)
@@ -47,7 +48,7 @@ def test_every_race_works(tmp_path):
 
 
 def test_a_race_that_fails_is_named(tmp_path, monkeypatch):
-    """A failed race stands on the page with its reason; the figures of the others are stored."""
+    """A race that fails is on the page with its reason, and the figures of the others are stored."""
     (tmp_path / "races_here.py").write_text(
         "from collect import race\n"
         "def some():\n    return race('here', 'nothing', {'ours': float, 'theirs': int}, 3)\n"
@@ -65,14 +66,14 @@ def test_a_race_that_fails_is_named(tmp_path, monkeypatch):
 
 
 def test_nothing_on_the_page_is_typed_by_hand(tmp_path):
-    """The stored page is what the stored figures say, to the letter."""
+    """The stored page is exactly what is made from the stored figures."""
     (tmp_path / "results.json").write_bytes((STORED / "results.json").read_bytes())
     page.write_page(tmp_path)
     assert (tmp_path / "RESULTS.md").read_text(encoding="utf-8") == (STORED / "RESULTS.md").read_text(encoding="utf-8")
 
 
 def test_every_question_has_a_chart_for_light_and_for_dark_screens():
-    """Each section shows a picture of its own in two colour schemes, which are stored, and names all contestants."""
+    """Each section shows its own stored chart in two colour schemes, and the chart names all contestants."""
     text = (STORED / "RESULTS.md").read_text(encoding="utf-8")
     _, *rows = json.loads((STORED / "results.json").read_text(encoding="utf-8"))
     for question in {question for question, *_ in collect.QUESTIONS}:
@@ -91,18 +92,19 @@ def test_every_question_has_a_chart_for_light_and_for_dark_screens():
 
 
 def test_losses_come_first(tmp_path):
-    """A peer that is faster by more than the noise stands before all else; a limit, or one within it, does not."""
+    """The page starts with the peers that are faster by more than the noise, not with limits or other peers."""
     limit = {"limit: a copy": [0.1, 0.1, 0.2]}
-    text = figures(tmp_path, quick=[0.4, 0.5, 0.6], near=[0.8, 0.9, 1.1], slow=[2, 3, 4], **limit)
+    text = page_about(tmp_path, quick=[0.4, 0.5, 0.6], near=[0.8, 0.9, 1.1], slow=[2, 3, 4], **limit)
     first = text.partition("**What could not be measured.**")[0]
     assert text.startswith("# Measured\n\n**What we lose.**")
     assert "- **quick** is faster than our split in 1 of 1 races, at best 0.50× (MXNet, 256 rows)\n" in first
-    assert not any(label in first for label in ("**near**", "**slow**", "a copy"))
+    for label in ("**near**", "**slow**", "a copy"):
+        assert label not in first
     assert "| near | 0 of 1 | 0.90× (MXNet, 256 rows) | 0.90× (MXNet, 256 rows) |" in text
     assert "- a race: no compiler\n" in text
 
 
-def test_who_loses_nothing_says_so(tmp_path):
-    """Where no peer is faster the first lines say that there is none."""
-    first = figures(tmp_path, slow=[2, 3, 4]).partition("**What could not be measured.**")[0]
+def test_no_loss_is_stated(tmp_path):
+    """If no peer is faster, the first lines of the page say that there is none."""
+    first = page_about(tmp_path, slow=[2, 3, 4]).partition("**What could not be measured.**")[0]
     assert first.endswith("\n\n- none\n\n")

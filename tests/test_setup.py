@@ -1,4 +1,4 @@
-"""The set-up: what its files say agrees, and every machine gets the tracks that it can run, or is told what to do."""
+"""The set-up: its files agree, and every machine gets the tracks that it can run, or an error that says what to do."""
 import contextlib
 import json
 import os
@@ -34,10 +34,12 @@ PROJECT = PYPROJECT["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 LOCKS = {"requirements.txt": ["mxnet", "pytorch", "lessons", "test"],
          "requirements-pytorch.txt": ["pytorch", "lessons", "test"]}
-SYSTEMS = {"requirements.txt": [(python, system, "x86_64") for python in ("3.10", "3.11")
-                                for system in ("linux", "darwin")],
-           "requirements-pytorch.txt": [(f"3.{minor}", *system) for minor in range(10, 15) for system in
-                                        (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"))]}
+SYSTEMS = {"requirements.txt": [("3.10", "linux", "x86_64"), ("3.10", "darwin", "x86_64"),
+                                ("3.11", "linux", "x86_64"), ("3.11", "darwin", "x86_64")],
+           "requirements-pytorch.txt": []}
+for minor in range(10, 15):
+    for system, machine in (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64")):
+        SYSTEMS["requirements-pytorch.txt"].append((f"3.{minor}", system, machine))
 WORKFLOWS = {path.stem: yaml.safe_load(path.read_text()) for path in (ROOT / ".github" / "workflows").iterdir()}
 
 
@@ -46,23 +48,28 @@ def lines(lock):
     return [line for line in (ROOT / lock).read_text().splitlines() if not line.startswith("#")]
 
 
+def applies(requirement, environment):
+    """Return whether a requirement applies in an environment."""
+    return requirement.marker is None or requirement.marker.evaluate(environment)
+
+
 def pins(lock, environment=None):
-    """Return the version of each package that a lock gives in an environment, by name; none is pinned twice."""
-    applying = [pin for pin in (Requirement(line.split(" #")[0]) for line in lines(lock))
-                if pin.marker is None or pin.marker.evaluate(environment)]
+    """Return the version of each package that a lock pins in an environment; fail if it pins a package twice."""
+    requirements = [Requirement(line.split(" #")[0]) for line in lines(lock)]
+    applying = [pin for pin in requirements if applies(pin, environment)]
     versions = {canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in applying}
     assert len(versions) == len(applying), f"{lock} pins a package twice"
     return versions
 
 
 def environment(python, system, machine):
-    """Return the markers' variables on another machine."""
+    """Return the variables that markers have on another machine."""
     return default_environment() | {
         "python_version": python, "python_full_version": f"{python}.9", "sys_platform": system,
         "platform_system": system.capitalize(), "platform_machine": machine}
 
 
-# What agrees with what
+# The files
 
 
 @pytest.mark.parametrize("lock", LOCKS)
@@ -74,25 +81,25 @@ def test_a_lock_is_pins(lock):
 
 @pytest.mark.parametrize(("lock", "machine"), [(lock, machine) for lock in LOCKS for machine in SYSTEMS[lock]], ids=str)
 def test_a_lock_holds_every_dependency(lock, machine):
-    """On each of its systems a lock pins every dependency of its tracks, the tests and the build within its range."""
+    """On each of its systems a lock pins every dependency of tracks, tests and build to an allowed version."""
     here = environment(*machine)
     pinned = pins(lock, here)
     wanted = chain(PROJECT["dependencies"], PYPROJECT["build-system"]["requires"],
                    *(EXTRAS[extra] for extra in LOCKS[lock]))
     for dependency in map(Requirement, wanted):
-        if dependency.name != PROJECT["name"] and (dependency.marker is None or dependency.marker.evaluate(here)):
+        if dependency.name != PROJECT["name"] and applies(dependency, here):
             version = pinned.get(canonicalize_name(dependency.name))
             assert version, f"{dependency.name} is not in {lock}: make lock"
             assert dependency.specifier.contains(version), f"{dependency} is pinned to {version}: make lock"
 
 
 def test_installed_is_the_lock():
-    """The packages of the running Python are those of its lock, and d2lhelpers is this one."""
+    """The packages that are installed here have the versions of the lock, and d2lhelpers has this version."""
     lock = "requirements.txt" if find_spec("mxnet") else "requirements-pytorch.txt"
     different = {}
     for name, version in {**pins(lock), PROJECT["name"]: __version__}.items():
         try:
-            installed = metadata.version(name).split("+")[0]  # torch says behind a "+" what it was built for
+            installed = metadata.version(name).split("+")[0]  # torch adds "+" and what it was built for
         except metadata.PackageNotFoundError:
             installed = "missing"
         if installed != version:
@@ -101,7 +108,7 @@ def test_installed_is_the_lock():
 
 
 def test_other_files_agree():
-    """Conda's Python is one that the lock it installs is made for, and CI's are those that the project allows."""
+    """Conda's Python is one that its lock is made for; CI's jobs use those that the project allows."""
     python, _, by_pip = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     systems = SYSTEMS[by_pip["pip"][0].removeprefix("-r ")]
     assert python.removeprefix("python=") in [each for each, *_ in systems]
@@ -114,17 +121,19 @@ def test_other_files_agree():
 
 @pytest.mark.parametrize("name", sorted(WORKFLOWS))
 def test_a_workflow_can_do_no_harm(name):
-    """Jobs end in time and keep no credentials, actions are pinned by hash, and only what deploys may write."""
+    """Jobs have a time limit and keep no credentials, actions are pinned by hash, and only deployment may write."""
     workflow = WORKFLOWS[name]
     assert workflow["permissions"] in ({}, {"contents": "read"})
     assert workflow["concurrency"]["group"]
     for job in workflow["jobs"].values():
         used = [step["uses"].split("@")[0] for step in job["steps"] if "uses" in step]
         writes = {right for right, level in job.get("permissions", {}).items() if level != "read"}
-        deploys = "actions/deploy-pages" in used
         assert job["timeout-minutes"] <= 90
-        assert writes == ({"pages", "id-token"} if deploys else set())
-        assert not deploys or len(job["steps"]) == 1, "what may write runs nothing else"
+        if "actions/deploy-pages" in used:
+            assert writes == {"pages", "id-token"}
+            assert len(job["steps"]) == 1, "a job that may write does nothing else"
+        else:
+            assert writes == set()
         for step in job["steps"]:
             if step.get("uses", "").startswith("actions/checkout@"):
                 assert step["with"]["persist-credentials"] is False
@@ -134,7 +143,7 @@ def test_a_workflow_can_do_no_harm(name):
 
 
 def test_the_version_is_the_same_everywhere():
-    """CITATION.cff and the first section of CHANGELOG.md are about this version, and give it one date."""
+    """CITATION.cff and the first section of CHANGELOG.md name this version and the same date."""
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     newest = re.search(r"^## (\S+) \((\S+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert citation["version"] == newest[1] == __version__
@@ -142,15 +151,16 @@ def test_the_version_is_the_same_everywhere():
 
 
 def test_every_system_gets_the_same_packages():
-    """CI, README.md and the container name the same packages; the devcontainer is made of the container's system."""
+    """CI, README.md and the container install the same packages; the devcontainer is built from Containerfile."""
     listed = re.search(r"packages=\((.+?)^    \)", (ROOT / ".ci" / "run").read_text(), re.DOTALL | re.MULTILINE)[1]
     needed = {line.split()[0] for line in listed.strip().splitlines()}
     assert len(needed) == 3
-    # Debian's Python lacks venv, which that of the container has; there git serves the editor.
-    for file, besides in (("README.md", "python3-venv"), ("Containerfile", "git")):
+    # Debian's Python lacks venv, which the container's Python has; the container has git for the editor.
+    for file, extra in (("README.md", "python3-venv"), ("Containerfile", "git")):
         named = re.search(r"apt-get install(?: --\S+)*((?: [a-z0-9-]+)+)", (ROOT / file).read_text())[1]
-        assert set(named.split()) == {*needed, besides}, file
-    folder, container = ROOT / ".devcontainer", (ROOT / "Containerfile").read_text()
+        assert set(named.split()) == {*needed, extra}, file
+    folder = ROOT / ".devcontainer"
+    container = (ROOT / "Containerfile").read_text()
     settings = json.loads((folder / "devcontainer.json").read_text())
     assert (folder / settings["build"]["dockerfile"]).resolve() == ROOT / "Containerfile"
     assert f" AS {settings['build']['target']}\n" in container
@@ -158,7 +168,7 @@ def test_every_system_gets_the_same_packages():
 
 
 def test_code_is_clean():
-    """Ruff has nothing to say about the package, the benchmarks, the editions, the tests and the lessons."""
+    """Ruff finds nothing wrong in the package, the benchmarks, the editions, the tests and the lessons."""
     command = [sys.executable, "-m", "ruff", "check", "--no-cache", "."]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -172,7 +182,7 @@ import sys
 class Refuse:
     def find_spec(self, name, *rest):
         if name.split(".")[0] in {names}:
-            raise ImportError(name + " is refused here")
+            raise {error}
 sys.meta_path.insert(0, Refuse())
 """
 USE_TORCH = """
@@ -185,15 +195,15 @@ train, test = load_data(256, dataset="digits")
 with Timeline() as timeline:
     parts[0] + 1
 accuracy = evaluate_accuracy(test, lambda x: torch.zeros(len(x), 10), devices(2))
-ratio = measure({"a": sum, "b": sum}.fromkeys("ab", lambda: sum(range(9)))).ratio("a", "b")
+ratio = measure(dict.fromkeys("ab", lambda: sum(range(9)))).ratio("a", "b")
 print(data[1].tolist(), [len(part) for part in parts], timeline.devices, 0 < accuracy < 1, ratio > 0)
 """
 
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="there is no PyTorch here")
 def test_the_pytorch_track_needs_no_mxnet(tmp_path):
-    """Where importing mxnet or d2l raises, the helpers of the PyTorch track work, and print nothing of their own."""
-    (tmp_path / "sitecustomize.py").write_text(WITHOUT.format(names=["mxnet", "d2l"]))
+    """If mxnet and d2l cannot be imported, the helpers of the PyTorch track work, and print nothing of their own."""
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT.format(names=["mxnet", "d2l"], error="ImportError(name)"))
     done = subprocess.run([sys.executable, "-c", USE_TORCH], env=os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"},
                           capture_output=True, text=True, timeout=100)
     assert (done.stdout, done.stderr) == ("[2.0, 2.0, 2.0] [4, 3] ['cpu'] True True\n", "")
@@ -203,11 +213,13 @@ def test_the_pytorch_track_needs_no_mxnet(tmp_path):
 @pytest.mark.parametrize(("missing", "left"), [("mxnet", "pytorch/"), ("torch", "07-many-machines")])
 def test_a_missing_track_is_left_out(tmp_path, missing, left):
     """Without one framework the tests and lessons of the other are collected, and one line says what is left out."""
-    # Like a package that is not installed: find_spec finds nothing.
-    (tmp_path / "sitecustomize.py").write_text(WITHOUT.format(names=[missing]).replace(
-        "raise ImportError(name + \" is refused here\")", "raise ModuleNotFoundError(name)")
-        + "import importlib.util as u\nfind = u.find_spec\n"
-        f"u.find_spec = lambda name, package=None: None if name == {missing!r} else find(name, package)\n")
+    cannot_be_imported = WITHOUT.format(names=[missing], error="ModuleNotFoundError(name)")
+    cannot_be_found = f"""
+import importlib.util
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, package=None: None if name == {missing!r} else find(name, package)
+"""
+    (tmp_path / "sitecustomize.py").write_text(cannot_be_imported + cannot_be_found)
     variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "CI"))}
     command = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", "--collect-only", "-q"]
     done = subprocess.run(command, env=variables | {"PYTHONPATH": f"{tmp_path}:{ROOT}"}, cwd=ROOT, capture_output=True,
@@ -215,7 +227,7 @@ def test_a_missing_track_is_left_out(tmp_path, missing, left):
     assert done.returncode == 0, done.stdout + done.stderr
     lessons = {line.split("::")[0] for line in done.stdout.splitlines() if line.startswith("notebooks/")}
     assert any(left in lesson for lesson in lessons)
-    assert not [lesson for lesson in lessons if ("pytorch/" in lesson) is (missing == "torch")]
+    assert all(("pytorch/" in lesson) is (missing == "mxnet") for lesson in lessons)
     assert done.stdout.count("left out:") == 1
 
 
@@ -223,10 +235,10 @@ def test_a_missing_track_is_left_out(tmp_path, missing, left):
 
 
 @pytest.fixture
-def house(tmp_path):
-    """A folder with an awkward name, and a PATH with a few stubs and no Python, for scripts to run in."""
+def sandbox(tmp_path):
+    """Return a folder with an awkward name, and a PATH with a few stubs and no Python, in which scripts can run."""
 
-    class House:
+    class Sandbox:
         folder = tmp_path / "课程 with spaces"
         log = tmp_path / "log"
 
@@ -237,14 +249,14 @@ def house(tmp_path):
             return path
 
         def python(self, name, change="", version="3.11", machine="x86_64", system="linux"):
-            """A Python that seems another one, and that only notes what it would install."""
+            """Put a Python on the PATH that claims to be another one, and that only logs what it would install."""
             changed = tmp_path / f"change-{name}.py"
             changed.write_text(
-                "import ctypes, ensurepip, platform, sys, venv\n"  # before they would see another system
+                "import ctypes, ensurepip, platform, sys, venv\n"  # before they could see another system
                 f"sys.version_info = (*map(int, {version!r}.split('.')), 1, 'final', 0); sys.version = {version!r}\n"
                 f"sys.platform = {system!r}; platform.machine = lambda: {machine!r}\n"
                 f"platform.libc_ver = lambda *_: ('glibc', '2.36'); ctypes.CDLL = lambda name: None\n{change}\n")
-            seem = f"import sys; exec(open({str(changed)!r}).read()); exec(sys.argv[1])"
+            disguise = f"import sys; exec(open({str(changed)!r}).read()); exec(sys.argv[1])"
             return self.stub(name, f'''
                 isolated=
                 if [ "$1" = -I ]; then isolated=-I; shift; fi
@@ -254,7 +266,7 @@ def house(tmp_path):
                         echo "$@" >>{self.log}
                         [ ! -e broken ] || exit 1
                         [ ! -e slow ] || exec sleep 60 ;;
-                    *) exec {shlex.quote(sys.executable)} $isolated -c {shlex.quote(seem)} "$2" ;;
+                    *) exec {shlex.quote(sys.executable)} $isolated -c {shlex.quote(disguise)} "$2" ;;
                 esac''')
 
         def run(self, *command, **variables):
@@ -265,51 +277,54 @@ def house(tmp_path):
             return self.run("/bin/sh", str(self.folder / "setup.sh"), **variables)
 
         def installed(self):
-            """Return what each installation was of."""
+            """Return what each call of pip has installed."""
             logged = self.log.read_text().splitlines() if self.log.exists() else []
             return [line.split()[-1] for line in logged]
 
-    house = House()
-    house.environment = {"PATH": str(tmp_path / "bin"), "LC_ALL": "C.UTF-8"}
-    house.folder.mkdir()
+    sandbox = Sandbox()
+    sandbox.environment = {"PATH": str(tmp_path / "bin"), "LC_ALL": "C.UTF-8"}
+    sandbox.folder.mkdir()
     (tmp_path / "bin").mkdir()
-    (house.folder / "d2lhelpers").mkdir()
+    (sandbox.folder / "d2lhelpers").mkdir()
     for name in ["setup.sh", *LOCKS, "pyproject.toml", "d2lhelpers/__init__.py"]:
-        shutil.copy(ROOT / name, house.folder / name)
+        shutil.copy(ROOT / name, sandbox.folder / name)
     for tool in ["bash", "cat", "cksum", "cp", "dirname", "env", "find", "head", "ls", "mkdir", "rm", "sh",
                  "sleep"]:
         (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
-    house.stub("uname", "echo Linux")
-    return house
+    sandbox.stub("uname", "echo Linux")
+    return sandbox
 
 
 @pytest.mark.parametrize("missing", ["", "libgomp1"])
-def test_ci_is_make_test(house, missing):
-    """.ci/run installs the Debian packages that are missing; the rest is `make test-all`, with its exit status."""
-    (house.folder / ".ci").mkdir()
-    script = shutil.copy(ROOT / ".ci" / "run", house.folder / ".ci")
-    house.python("python3")
-    house.stub("id", "echo 0")
-    house.stub("dpkg-query", f'[ "$4" != "{missing}" ] && echo installed')
-    house.stub("apt-get", f'echo "$@" >>{house.log}')
-    house.stub("make", f'echo make "$@" >>{house.log}; exit 7')
-    assert house.run("bash", str(script)).returncode == 7
-    assert house.log.read_text().splitlines() == [
-        *(["update", f"install --yes --no-install-recommends {missing}"] if missing else []), "make test-all"]
+def test_ci_is_make_test(sandbox, missing):
+    """.ci/run installs missing Debian packages, then runs `make test-all` and ends with its exit status."""
+    (sandbox.folder / ".ci").mkdir()
+    script = shutil.copy(ROOT / ".ci" / "run", sandbox.folder / ".ci")
+    sandbox.python("python3")
+    sandbox.stub("id", "echo 0")
+    sandbox.stub("dpkg-query", f'[ "$4" != "{missing}" ] && echo installed')
+    sandbox.stub("apt-get", f'echo "$@" >>{sandbox.log}')
+    sandbox.stub("make", f'echo make "$@" >>{sandbox.log}; exit 7')
+    assert sandbox.run("bash", str(script)).returncode == 7
+    expected = ["make test-all"]
+    if missing:
+        expected = ["update", f"install --yes --no-install-recommends {missing}", "make test-all"]
+    assert sandbox.log.read_text().splitlines() == expected
 
 
 @pytest.mark.parametrize(("python", "lock"), [
     ({}, "requirements.txt"), ({"system": "darwin"}, "requirements.txt"),
     ({"version": "3.13"}, "requirements-pytorch.txt"), ({"machine": "aarch64"}, "requirements-pytorch.txt"),
     ({"machine": "arm64", "system": "darwin"}, "requirements-pytorch.txt")], ids=str)
-def test_each_machine_gets_what_it_can_run(house, python, lock):
-    """Set-up installs the lock that fits the Python and says which tracks that is; a second run does nothing."""
-    house.python("python3", **python)
-    first = house.setup()
+def test_each_machine_gets_what_it_can_run(sandbox, python, lock):
+    """Set-up installs the lock that fits the Python and says which tracks it holds; a second run does nothing."""
+    sandbox.python("python3", **python)
+    first = sandbox.setup()
     assert (first.returncode, first.stderr) == (0, "")
     assert ("both tracks" in first.stdout) is (lock == "requirements.txt")
-    assert house.installed() == [lock, "."]
-    assert (house.setup().stdout, house.installed()) == ("", [lock, "."])
+    assert sandbox.installed() == [lock, "."]
+    assert sandbox.setup().stdout == ""
+    assert sandbox.installed() == [lock, "."]
 
 
 @pytest.mark.parametrize(("python", "words"), [
@@ -319,78 +334,79 @@ def test_each_machine_gets_what_it_can_run(house, python, lock):
     ({"change": "platform.libc_ver = lambda *_: ('', '')"}, "use a Linux with glibc"),
     ({"change": "def CDLL(name):\n    raise OSError\nctypes.CDLL = CDLL"}, "apt-get install libgomp1"),
 ], ids=str)
-def test_a_machine_that_cannot_is_told(house, python, words):
-    """Where no Python fits, set-up says in one line what stands in the way of which, and makes nothing."""
-    house.python("python3", **python)
-    told = house.setup()
+def test_without_a_suitable_python_setup_says_why(sandbox, python, words):
+    """If no Python fits, set-up says in one line what is wrong with which one, and makes nothing."""
+    sandbox.python("python3", **python)
+    told = sandbox.setup()
     assert told.returncode != 0
     assert words in told.stderr
     assert "python3: " in told.stderr
     assert len(told.stderr.splitlines()) == 1
-    assert not (house.folder / ".venv").exists()
-    assert house.installed() == []
+    assert not (sandbox.folder / ".venv").exists()
+    assert sandbox.installed() == []
 
 
-def test_setup_takes_the_python_it_is_told(house):
-    """PYTHON is taken before those on the PATH, one that does not fit is an error, and another one replaces .venv."""
-    house.python("python3.11")
-    assert house.setup().returncode == 0
-    chosen = house.python("mine", version="3.12").rename(house.folder / "my python")
-    assert house.setup(PYTHON=str(chosen)).returncode == 0
-    assert house.installed()[2:] == ["requirements-pytorch.txt", "."]
-    house.python("old", version="3.9")
-    assert "old: it is Python 3.9" in house.setup(PYTHON="old").stderr
-    assert house.installed()[4:] == []
+def test_setup_takes_the_python_it_is_told(sandbox):
+    """PYTHON comes before those on the PATH; another PYTHON replaces .venv, and one that does not fit is an error."""
+    sandbox.python("python3.11")
+    assert sandbox.setup().returncode == 0
+    chosen = sandbox.python("mine", version="3.12").rename(sandbox.folder / "my python")
+    assert sandbox.setup(PYTHON=str(chosen)).returncode == 0
+    assert sandbox.installed()[2:] == ["requirements-pytorch.txt", "."]
+    sandbox.python("old", version="3.9")
+    assert "old: it is Python 3.9" in sandbox.setup(PYTHON="old").stderr
+    assert sandbox.installed()[4:] == []
 
 
-def test_setup_with_the_same_python_does_nothing(house):
-    """PYTHON that names the Python of .venv, by another name too, installs nothing again."""
-    house.python("python3.11")
-    assert house.setup().returncode == 0
-    for name in ("python3.11", str(house.folder.parent / "bin" / "python3.11"), ".venv/bin/python"):
-        assert (house.setup(PYTHON=name).stdout, len(house.installed())) == ("", 2)
+def test_setup_with_the_same_python_does_nothing(sandbox):
+    """If PYTHON is the Python of .venv, even under another name, set-up installs nothing again."""
+    sandbox.python("python3.11")
+    assert sandbox.setup().returncode == 0
+    for name in ("python3.11", str(sandbox.folder.parent / "bin" / "python3.11"), ".venv/bin/python"):
+        assert sandbox.setup(PYTHON=name).stdout == ""
+        assert len(sandbox.installed()) == 2
 
 
-def test_setup_starts_over_or_goes_on(house):
-    """A failed or moved .venv is made anew; a changed lock is installed into the .venv that is there."""
-    house.python("python3")
-    added = house.folder / ".venv" / "added"
-    (house.folder / "broken").touch()
-    assert house.setup().returncode != 0
-    (house.folder / "broken").unlink()
+def test_setup_starts_over_or_goes_on(sandbox):
+    """A failed or moved .venv is made anew; after a change of pyproject.toml the existing .venv is kept."""
+    sandbox.python("python3")
+    added = sandbox.folder / ".venv" / "added"
+    (sandbox.folder / "broken").touch()
+    assert sandbox.setup().returncode != 0
+    (sandbox.folder / "broken").unlink()
     added.touch()
-    assert house.setup().returncode == 0
+    assert sandbox.setup().returncode == 0
     assert not added.exists()
-    changes = ((lambda: (house.folder / "pyproject.toml").write_text(""), True),
-               (lambda: setattr(house, "folder", house.folder.rename(house.folder.parent / "moved")), False))
-    for change, stays in changes:
-        added.touch()
-        change()
-        assert house.setup().returncode == 0
-        added = house.folder / ".venv" / "added"
-        assert added.exists() is stays
+    added.touch()
+    (sandbox.folder / "pyproject.toml").write_text("")
+    assert sandbox.setup().returncode == 0
+    assert added.exists()
+    sandbox.folder = sandbox.folder.rename(sandbox.folder.parent / "moved")
+    assert sandbox.setup().returncode == 0
+    assert not (sandbox.folder / ".venv" / "added").exists()
 
 
-def test_setup_cut_short_is_not_ready(house):
-    """A set-up that ends while it empties the .venv of another Python leaves none that seems to be ready."""
-    house.python("python3.11")
-    house.python("python3.12", version="3.12")
-    assert house.setup().returncode == 0
-    find = house.folder.parent / "bin" / "find"
+def test_setup_cut_short_is_not_ready(sandbox):
+    """If set-up ends while it empties the .venv of another Python, the next set-up does not take it for ready."""
+    sandbox.python("python3.11")
+    sandbox.python("python3.12", version="3.12")
+    assert sandbox.setup().returncode == 0
+    find = sandbox.folder.parent / "bin" / "find"
     find.unlink()
-    house.stub("find", "exit 1")
-    assert house.setup(PYTHON="python3.12").returncode != 0
+    sandbox.stub("find", "exit 1")
+    assert sandbox.setup(PYTHON="python3.12").returncode != 0
     find.unlink()
     find.symlink_to(shutil.which("find"))
-    assert house.setup().returncode == 0
-    assert house.installed() == ["requirements.txt", "."] * 2
+    assert sandbox.setup().returncode == 0
+    assert sandbox.installed() == ["requirements.txt", "."] * 2
 
 
 @pytest.mark.parametrize("kind", ["folder", "link", "link to ours", "file"])
-def test_setup_leaves_what_it_did_not_make(house, kind):
+def test_setup_leaves_what_it_did_not_make(sandbox, kind):
     """A .venv that set-up did not make stays as it is, and one line says what to do; without it, set-up works."""
-    house.python("python3")
-    venv, elsewhere = house.folder / ".venv", house.folder.parent / "elsewhere"
+    sandbox.python("python3")
+    venv = sandbox.folder / ".venv"
+    elsewhere = sandbox.folder.parent / "elsewhere"
     if kind == "file":
         venv.write_text("mine")
     else:
@@ -401,38 +417,39 @@ def test_setup_leaves_what_it_did_not_make(house, kind):
         (elsewhere / ".made-by-make").touch()
     if kind.startswith("link"):
         venv.symlink_to(elsewhere)
-    before = sorted(house.folder.parent.rglob("*"))
+    before = sorted(sandbox.folder.parent.rglob("*"))
     for variables in ({}, {"PYTHON": "python3"}):
-        told = house.setup(**variables)
+        told = sandbox.setup(**variables)
         assert told.returncode != 0
         assert told.stderr.startswith("setup: .venv was not made by this command")
         assert len(told.stderr.splitlines()) == 1
-    assert sorted(house.folder.parent.rglob("*")) == before
-    venv.rename(house.folder / "my venv")
-    assert house.setup().returncode == 0
+    assert sorted(sandbox.folder.parent.rglob("*")) == before
+    venv.rename(sandbox.folder / "my venv")
+    assert sandbox.setup().returncode == 0
 
 
 @pytest.mark.parametrize("mark", ["", ".ready"])
-def test_setup_takes_an_empty_folder_or_an_earlier_versions(house, mark):
-    """Set-up takes an empty .venv, as one killed at its start leaves it, and one with .ready as its only mark."""
-    house.python("python3")
-    (house.folder / ".venv").mkdir()
+def test_setup_takes_an_empty_folder_or_an_earlier_versions(sandbox, mark):
+    """Set-up takes an empty .venv, which a set-up killed at its start leaves, and one whose only mark is .ready."""
+    sandbox.python("python3")
+    (sandbox.folder / ".venv").mkdir()
     if mark:
-        (house.folder / ".venv" / mark).write_text("elsewhere")
-    assert house.setup().returncode == 0
-    assert house.installed() == ["requirements.txt", "."]
+        (sandbox.folder / ".venv" / mark).write_text("elsewhere")
+    assert sandbox.setup().returncode == 0
+    assert sandbox.installed() == ["requirements.txt", "."]
 
 
 @pytest.fixture
-def slow_setup(house):
-    """Start a set-up that waits in its first installation, as a process of its own session."""
-    house.python("python3")
-    (house.folder / "slow").touch()
-    process = subprocess.Popen(["/bin/sh", "setup.sh"], cwd=house.folder, env=house.environment, start_new_session=True)
-    while not house.installed():
+def slow_setup(sandbox):
+    """Start a set-up in a session of its own, and let it wait in its first installation."""
+    sandbox.python("python3")
+    (sandbox.folder / "slow").touch()
+    process = subprocess.Popen(["/bin/sh", "setup.sh"], cwd=sandbox.folder, env=sandbox.environment,
+                               start_new_session=True)
+    while not sandbox.installed():
         assert process.poll() is None
         time.sleep(0.05)
-    (house.folder / "slow").unlink()
+    (sandbox.folder / "slow").unlink()
     yield process
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -440,50 +457,52 @@ def slow_setup(house):
 
 
 @pytest.mark.parametrize("shell", ["runs", "was killed"])
-def test_two_setups_do_not_meet(house, slow_setup, shell):
-    """While one set-up installs, if only a process that it started, a second one says so and leaves its work alone."""
+def test_two_setups_do_not_interfere(sandbox, slow_setup, shell):
+    """While a set-up installs, or a process that it started still does, a second one says so and changes nothing."""
     if shell == "was killed":
         slow_setup.kill()
         slow_setup.wait()
-    before = {path: path.stat().st_mtime_ns for path in house.folder.rglob("*")}
-    told = house.setup()
+    before = {path: path.stat().st_mtime_ns for path in sandbox.folder.rglob("*")}
+    told = sandbox.setup()
     assert told.returncode != 0
     assert "another make is setting up" in told.stderr
     assert len(told.stderr.splitlines()) == 1
-    assert {path: path.stat().st_mtime_ns for path in house.folder.rglob("*")} == before
+    assert {path: path.stat().st_mtime_ns for path in sandbox.folder.rglob("*")} == before
 
 
-def test_many_setups_at_once_install_once(house):
-    """Of set-ups that start together one installs; each of the others says so or finds the work done."""
-    house.python("python3")
+def test_many_setups_at_once_install_once(sandbox):
+    """Of several set-ups that start together, one installs; each of the others says so or finds the work done."""
+    sandbox.python("python3")
     command = ["/bin/sh", "setup.sh"]
-    every = [subprocess.Popen(command, cwd=house.folder, env=house.environment, stderr=subprocess.PIPE, text=True)
+    every = [subprocess.Popen(command, cwd=sandbox.folder, env=sandbox.environment, stderr=subprocess.PIPE, text=True)
              for _ in range(8)]
     ended = [(process.communicate()[1], process.returncode) for process in every]
     assert ("", 0) in ended
-    assert all(told == "" or "another make is setting up" in told for told, _ in ended), ended
-    assert house.installed() == ["requirements.txt", "."]
-    assert house.setup().returncode == 0
+    for told, _ in ended:
+        assert told == "" or "another make is setting up" in told
+    assert sandbox.installed() == ["requirements.txt", "."]
+    assert sandbox.setup().returncode == 0
 
 
-def test_setup_survives_its_death(house, slow_setup):
-    """After a set-up was killed with all that it had started, the next one makes .venv anew."""
-    (house.folder / ".venv" / "half").touch()
+def test_setup_starts_over_after_it_was_killed(sandbox, slow_setup):
+    """After a set-up was killed with all processes that it had started, the next one makes .venv anew."""
+    (sandbox.folder / ".venv" / "half").touch()
     os.killpg(slow_setup.pid, signal.SIGKILL)
     slow_setup.wait()
-    for file in (house.folder / ".venv").iterdir():
+    for file in (sandbox.folder / ".venv").iterdir():
         if file.is_file() and file.read_text().strip() == str(slow_setup.pid):
             file.write_text(str(os.getpid()))  # in containers another process soon has the same number
-    assert (house.setup().returncode, house.setup().stdout) == (0, "")
-    assert house.installed() == ["requirements.txt", "requirements.txt", "."]
-    assert not (house.folder / ".venv" / "half").exists()
+    assert sandbox.setup().returncode == 0
+    assert sandbox.setup().stdout == ""
+    assert sandbox.installed() == ["requirements.txt", "requirements.txt", "."]
+    assert not (sandbox.folder / ".venv" / "half").exists()
 
 
-def test_setup_runs_none_of_the_folders_files(house):
-    """A file in the project's folder, or on PYTHONPATH, that has the name of a module changes nothing."""
-    house.python("python3")
+def test_setup_imports_no_file_of_the_folder(sandbox):
+    """A file in the project's folder or on PYTHONPATH that is named like a module changes nothing."""
+    sandbox.python("python3")
     for name in ("sitecustomize", "signal", "platform", "ctypes", "fcntl"):
-        (house.folder / f"{name}.py").write_text("raise SystemExit('the wrong file')")
-    done = house.setup(PYTHONPATH=str(house.folder))
+        (sandbox.folder / f"{name}.py").write_text("raise SystemExit('the wrong file')")
+    done = sandbox.setup(PYTHONPATH=str(sandbox.folder))
     assert (done.returncode, done.stderr) == (0, "")
-    assert house.setup(PYTHON="python3", PYTHONPATH=str(house.folder)).stdout == ""
+    assert sandbox.setup(PYTHON="python3", PYTHONPATH=str(sandbox.folder)).stdout == ""

@@ -1,4 +1,4 @@
-"""The lessons as they may be met elsewhere: other processors, folders, locales, and settings of their readers."""
+"""The lessons in other surroundings: other processors, folders and locales, and settings of their readers."""
 import os
 import re
 import shutil
@@ -16,7 +16,7 @@ from test_lab import LESSONS, ROOT
 import conftest
 from d2lhelpers import surroundings
 
-# What makes PyTorch, MXNet and their libraries compute as on another processor.
+# Variables that make PyTorch, MXNet and their libraries compute as on another processor.
 PROCESSORS = {
     "without AVX": {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41", "DNNL_MAX_CPU_ISA": "SSE41",
                     "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "OPENBLAS_CORETYPE": "Nehalem"},
@@ -24,8 +24,8 @@ PROCESSORS = {
                   "MKL_ENABLE_INSTRUCTIONS": "AVX2", "OPENBLAS_CORETYPE": "Haswell"},
     "compatible": {"MKL_CBWR": "COMPATIBLE", "OPENBLAS_CORETYPE": "Sandybridge"},
 }
-SLOW = re.compile("pytorch/0[14-7]|/0[67]-|settings")  # half a minute and more, most of it in other processes: once
-LONG = re.compile("pytorch/0[1-3]|/0[4-7]-|settings|stale")  # not for a locale that hardly anyone has
+SLOW = re.compile("pytorch/0[14-7]|/0[67]-|settings")  # run once: half a minute or more, most of it in other processes
+LONG = re.compile("pytorch/0[1-3]|/0[4-7]-|settings|stale")  # not run in a locale that hardly anyone has
 EQUAL = re.compile(r"assert .*\b(gaps?|apart|difference|allclose|equal)\b")
 
 
@@ -61,49 +61,58 @@ def files(place):
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_elsewhere_and_again(lesson, elsewhere, monkeypatch):
-    """A reader's copy, in an odd folder, set for 8 cores, on an old processor, runs, if quick twice; no file is new."""
+    """A copy runs in an odd folder with 8 threads and as on an old processor, twice if it is quick; no file changes."""
     before = files(elsewhere)
-    run(elsewhere / lesson.replace("notebooks", "my-lessons"), 1 if SLOW.search(lesson) else 2, monkeypatch,
-        **PROCESSORS["without AVX"], OMP_NUM_THREADS="8", PYTHONPATH=str(elsewhere), PYTHONDONTWRITEBYTECODE="1")
+    path = elsewhere / lesson.replace("notebooks", "my-lessons")
+    times = 1 if SLOW.search(lesson) else 2
+    run(path, times, monkeypatch, **PROCESSORS["without AVX"], OMP_NUM_THREADS="8", PYTHONPATH=str(elsewhere),
+        PYTHONDONTWRITEBYTECODE="1")
     assert files(elsewhere) == before
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", [each for each in LESSONS if EQUAL.search((ROOT / each).read_text("utf-8"))])
 def test_equal_means_equal_on_another_processor(lesson, monkeypatch):
-    """What a lesson claims to be equal is equal on processors with AVX2, and in MKL's compatible order of sums."""
+    """Results that a lesson claims to be equal are equal on processors with AVX2 and in MKL's compatible mode."""
     run(ROOT / lesson, 1, monkeypatch, **PROCESSORS["compatible"] | PROCESSORS["with AVX2"])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", [each for each in LESSONS if not LONG.search(each)])
 def test_without_utf8(lesson, monkeypatch):
-    """In a locale that has no UTF-8, set for one core, a lesson runs: not those that compile, which need it."""
-    # Without these two Python switches to UTF-8 by itself. The lessons that take long are left out for the time.
+    """In a locale without UTF-8, set for one thread, every lesson runs that neither compiles nor takes long."""
+    # Without the last two variables Python switches to UTF-8 by itself. Compiling needs UTF-8.
     run(ROOT / lesson, 1, monkeypatch, LC_ALL="C", OMP_NUM_THREADS="1", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
 
 
 def pictures(cells):
     """Return the width of each picture, by the cell that shows it."""
-    shown = [(cell.id, output.data["image/png"]) for cell in cells for output in cell.get("outputs", [])
-             if "image/png" in output.get("data", {})]
-    return [(cell, struct.unpack(">I", b64decode(png)[16:20])[0]) for cell, png in shown]
+    widths = {}
+    for cell in cells:
+        for output in cell.get("outputs", []):
+            if "image/png" in output.get("data", {}):
+                header = b64decode(output.data["image/png"])[16:20]
+                [widths[cell.id]] = struct.unpack(">I", header)
+    return widths
 
 
-def texts(cells):
-    """Return which cells print or show anything, and as what."""
-    return [(cell.id, {output.output_type for output in cell.outputs} - {"error"}) for cell in cells
-            if cell.cell_type == "code" and not {"setup", "needs:compiler"} & {*cell.metadata.get("tags", [])}]
+def output_types(cells):
+    """Return the types of output of each code cell, but not of set-up and of cells that need a compiler."""
+    types = []
+    for cell in cells:
+        if cell.cell_type == "code" and not {"setup", "needs:compiler"} & set(cell.metadata.get("tags", [])):
+            types.append((cell.id, {output.output_type for output in cell.outputs} - {"error"}))
+    return types
 
 
-# Readers, each with several settings: variables, and files in their home.
+# Readers with settings of their own: variables, and files in their configuration folders.
 READERS = {
     "on a cluster": ({"MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
                       "OMP_WAIT_POLICY": "passive", "CXX": "no-such-compiler"}, {}),
-    "with a taste": ({"MPLBACKEND": "TkAgg"}, {
+    "with plot settings": ({"MPLBACKEND": "TkAgg"}, {
         "matplotlib/matplotlibrc": "figure.dpi: 300\nfont.family: No Such Font\ntext.usetex: True\naxes.grid: True\n"
                                    "figure.figsize: 30, 30\nsavefig.format: pdf\nbackend: pdf\n"}),
-    "who tinkers": ({"MKL_DYNAMIC": "FALSE", "NUMEXPR_NUM_THREADS": "3"}, {
+    "with startup files": ({"MKL_DYNAMIC": "FALSE", "NUMEXPR_NUM_THREADS": "3"}, {
         "ipython/profile_default/ipython_kernel_config.py":
             "c.InteractiveShellApp.exec_lines = ['np, torch, plt = 1, 2, 3']\n"
             "c.InteractiveShell.ast_node_interactivity = 'all'\n",
@@ -119,7 +128,7 @@ KINDS = ["notebooks/00-start-here.ipynb", "notebooks/01-imperative-and-symbolic.
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("lesson", [each for each in KINDS if each in LESSONS])
 def test_a_readers_settings_change_nothing(lesson, reader, tmp_path, monkeypatch):
-    """Whatever a reader has set for other programs, a lesson runs, and shows all that is stored, as large as stored."""
+    """Whatever a reader has set for other programs, a lesson runs and shows what is stored, pictures just as wide."""
     variables, home = READERS[reader]
     for name, text in home.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -128,8 +137,9 @@ def test_a_readers_settings_change_nothing(lesson, reader, tmp_path, monkeypatch
     own = {variable: str(tmp_path / folder) for variable, folder in folders.items() if (tmp_path / folder).exists()}
     found = run(ROOT / lesson, 1, monkeypatch, **variables, **own, PYTHONSTARTUP=str(tmp_path / "start.py"))
     stored = nbformat.read(ROOT / lesson, as_version=4).cells
-    assert texts(found) == texts(stored)
-    widths, wanted = dict(pictures(found)), dict(pictures(stored))
+    assert output_types(found) == output_types(stored)
+    widths = pictures(found)
+    wanted = pictures(stored)
     assert widths.keys() == wanted.keys()
     assert all(abs(widths[cell] / wanted[cell] - 1) < 0.2 for cell in wanted), (widths, wanted)
 
@@ -138,40 +148,47 @@ def test_a_readers_settings_change_nothing(lesson, reader, tmp_path, monkeypatch
 @pytest.mark.parametrize(("lesson", "setting"), [
     (KINDS[0], "PYTHONOPTIMIZE=1"), (KINDS[0], "MXNET_ENGINE_TYPE=NaiveEngine"), (KINDS[2], "PYTHONOPTIMIZE=1"),
     (KINDS[2], "TORCH_COMPILE_DISABLE=1"), (KINDS[2], "PYTORCH_JIT=0"), (KINDS[2], "OMP_PROC_BIND=close")])
-def test_what_takes_the_proof_away_is_named_first(lesson, setting, monkeypatch):
-    """The set-up of a lesson names a setting that takes its subject or its assertions away, and so does the report."""
+def test_disturbing_settings_are_named_first(lesson, setting, monkeypatch):
+    """The set-up of a lesson and the report name a setting that disables the lesson's subject or its assertions."""
     if lesson not in LESSONS:
         pytest.skip("this track is not installed")
     notebook = nbformat.read(ROOT / lesson, as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    first = next(index for index, cell in enumerate(code) if "report()" in cell.source)
+    [report] = [index for index, cell in enumerate(code) if "report()" in cell.source]
     name, value = setting.split("=")
     monkeypatch.setenv(name, value)
-    notebook.cells = code[:first + 1]
+    notebook.cells = code[:report + 1]
     NotebookClient(notebook, timeout=100, resources={"metadata": {"path": str((ROOT / lesson).parent)}}).execute()
-    said = ["".join(output.get("text", "") for output in cell.outputs) for cell in notebook.cells]
-    assert f"Take note: {name}" in "".join(said[:-1])
-    assert re.search(rf"settings: +{name}", said[-1])
+    printed = []
+    for cell in notebook.cells:
+        printed.append("".join(output.get("text", "") for output in cell.outputs))
+    assert f"Take note: {name}" in "".join(printed[:-1])
+    assert re.search(rf"settings: +{name}", printed[-1])
 
 
-@pytest.mark.parametrize(("name", "value"), [(name, value) for kind in surroundings.SETTINGS.values()
-                                             for name, values, _ in kind for value in ["other", *values]])
+VALUES = []  # each setting with another value and with its harmless ones
+for kind in surroundings.SETTINGS.values():
+    for name, harmless, _ in kind:
+        VALUES += [(name, value) for value in ["other", *harmless]]
+
+
+@pytest.mark.parametrize(("name", "value"), VALUES)
 def test_a_harmless_value_is_not_named(name, value, monkeypatch):
-    """Of each setting a harmless value is passed over, in capitals as well, and any other one is named."""
+    """A harmless value of a setting, even in capitals, is not named; any other value is."""
     monkeypatch.setenv(name, value.upper())
     assert bool(surroundings.obstacles(*surroundings.SETTINGS)) is (value == "other")
 
 
 def test_skipped_assertions_are_refused():
-    """Where Python skips assertions, pytest runs nothing, fails, and says why."""
+    """If Python skips assertions, pytest runs nothing, fails, and says why."""
     done = subprocess.run([sys.executable, "-m", "pytest", "-n0", "tests/test_exercises.py"], cwd=ROOT, text=True,
                           capture_output=True, env=os.environ | {"PYTHONOPTIMIZE": "1"}, timeout=60)
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert "unset PYTHONOPTIMIZE" in done.stderr
 
 
-def test_without_a_framework_its_lack_is_told(monkeypatch, tmp_path):
-    """The probe of MXNet says that it is not installed, or which of its libraries the system lacks."""
+def test_the_probe_of_mxnet_says_what_is_missing(monkeypatch, tmp_path):
+    """The probe of MXNet says that it is not installed, or which library cannot be opened."""
     monkeypatch.setattr(surroundings, "find_spec", lambda name: None)
     assert surroundings.mxnet_fault() == "it is not installed"
     spec = type("Spec", (), {"origin": str(tmp_path / "__init__.py")})
@@ -192,7 +209,7 @@ COMPILERS = {
 @pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++ here")
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_only_a_compiler_that_works_is_found(compiler, tmp_path, monkeypatch):
-    """The probe that lessons and tests share finds no compiler unless it builds something that Python can load."""
+    """The probe that lessons and tests share accepts a compiler only if it builds something that Python can load."""
     stub = tmp_path / "c++"
     if COMPILERS[compiler]:
         stub.write_text(f"#!/bin/sh\n{COMPILERS[compiler]}\n")

@@ -25,18 +25,21 @@ def mx():
 @pytest.fixture
 def over_torch():
     """Return the module of PyTorch's Timeline, where PyTorch is installed."""
-    return pytest.importorskip("torch") and import_module("d2lhelpers.torch_timeline")
+    pytest.importorskip("torch")
+    return import_module("d2lhelpers.torch_timeline")
 
 
 @pytest.fixture(params=["mx", "over_torch"])
 def track(request):
     """Return each track's Timeline and a function that runs exp."""
     module = request.getfixturevalue(request.param)
-    return (Timeline, module.nd.ones(10).exp) if request.param == "mx" else (module.Timeline, module.torch.ones(10).exp)
+    if request.param == "mx":
+        return Timeline, module.nd.ones(10).exp
+    return module.Timeline, module.torch.ones(10).exp
 
 
 def made(*operators):
-    """Return a Timeline of (name, device, start, end) that were not measured."""
+    """Return a Timeline of operators that were not measured, given as (name, device, start, end)."""
     timeline = Timeline()
     timeline._keep([Operator(*operator) for operator in operators], 1.0)
     return timeline
@@ -48,7 +51,7 @@ def names(timeline):
 
 
 def test_it_shows_what_ran_and_where(mx):
-    """The operators of the block are shown with their devices, in order; what was queued before does not delay them."""
+    """The operators of the block are shown with their devices, in order, undelayed by what was queued before."""
     x = [mx.nd.ones((1000, 1000), ctx=mx.cpu(i)) for i in (0, 1)]
     start = time.perf_counter()
     for _ in range(20):
@@ -64,7 +67,7 @@ def test_it_shows_what_ran_and_where(mx):
 
 
 def test_two_devices_overlap_and_python_is_back_first(mx):
-    """Long operators on two CPU devices run side by side after Python has returned, unless it waits for a result."""
+    """Operators on two CPU devices overlap, and most start after Python has returned, unless it waits for a result."""
     x = [mx.nd.ones((1000, 1000), ctx=mx.cpu(i)) for i in (0, 1)]
     timeline = Timeline.best(lambda: [mx.nd.dot(array, array) for array in x * 8],
                              lambda record: record.overlap(mx.cpu(0), mx.cpu(1)), enough=0.5)
@@ -72,17 +75,24 @@ def test_two_devices_overlap_and_python_is_back_first(mx):
     assert timeline.returned < timeline.operators[8].start
     assert timeline.waits == []
     with Timeline() as timeline:
-        [mx.nd.dot(x[0], x[0]) for _ in range(8)][-1].asnumpy()
+        for _ in range(8):
+            y = mx.nd.dot(x[0], x[0])
+        y.asnumpy()
     [(start, end)] = timeline.waits
     assert start < timeline.operators[-1].end <= end <= timeline.returned
 
 
 @pytest.mark.parametrize(("enough", "best", "left"), [(3, 4, [2, 1]), (9, 4, [])])
 def test_the_best_record(track, enough, best, left):
-    """Timeline.best records until one record has enough of what is asked for, then no longer, and returns the best."""
+    """Timeline.best stops at the first record that is good enough, and otherwise returns the best of all."""
     cls, run = track
     counts = iter([1, 4, 2, 1])
-    timeline = cls.best(lambda: [run() for _ in range(next(counts))], lambda record: len(record.operators), enough, 4)
+
+    def run_some():
+        for _ in range(next(counts)):
+            run()
+
+    timeline = cls.best(run_some, lambda record: len(record.operators), enough, 4)
     assert names(timeline) == ["exp"] * best
     assert list(counts) == left
 
@@ -98,7 +108,7 @@ def test_the_best_of_ten(monkeypatch):
 
 
 def test_it_can_be_used_again(track):
-    """Not one inside another; an exception passes through and leaves none of the block's operators."""
+    """A Timeline can be used again, but not nested; an exception passes through and leaves the Timeline empty."""
     cls, run = track
     with cls() as outer:
         with pytest.raises(RuntimeError, match="already"), cls():
@@ -132,8 +142,9 @@ with open(sys.argv[1], "wb") as file:
 
 @pytest.mark.parametrize("engine", ["NaiveEngine", "ThreadedEnginePerDevice", "one core"])
 def test_it_comes_back_from_another_process(mx, engine, tmp_path, monkeypatch):
-    """An operator's late error passes through and the devices' names are kept; the next record can be pickled whole."""
-    monkeypatch.setenv("MXNET_ENGINE_TYPE", "NaiveEngine" if engine == "NaiveEngine" else "ThreadedEnginePerDevice")
+    """An operator's late error reaches the caller, the devices keep their names; the next record can be pickled."""
+    kind = "NaiveEngine" if engine == "NaiveEngine" else "ThreadedEnginePerDevice"
+    monkeypatch.setenv("MXNET_ENGINE_TYPE", kind)
     subprocess.run([sys.executable, "-c", FRESH, tmp_path / "record", engine], check=True, timeout=100)
     timeline = pickle.loads((tmp_path / "record").read_bytes())
     assert sorted(o.device for o in timeline.operators if o.name == "dot") == ["cpu(0)"] * 2 + ["cpu(1)"] * 3
@@ -143,8 +154,8 @@ def test_it_comes_back_from_another_process(mx, engine, tmp_path, monkeypatch):
         assert timeline.returned >= timeline.operators[-1].end
 
 
-def test_memory_starts_at_the_level_before(mx):
-    """Memory begins at 0, whatever was recorded before, and counts what every device allocates."""
+def test_memory_starts_at_zero(mx):
+    """Memory starts at 0, whatever was allocated before, and counts what every device allocates."""
     kept = []
     for _ in range(2):
         with Timeline(memory=True) as timeline:
@@ -156,8 +167,9 @@ def test_memory_starts_at_the_level_before(mx):
 
 
 def test_page_locked_copies_belong_to_their_device(mx):
-    """What a KVStore copies by way of page-locked memory is shown on the device that copies, not on one of its own."""
-    store, values = mx.kv.create("local"), [mx.nd.ones((9,), ctx=mx.cpu(i)) for i in (0, 1)]
+    """A KVStore's copies through page-locked memory are shown on the device that copies, not on one of their own."""
+    store = mx.kv.create("local")
+    values = [mx.nd.ones((9,), ctx=mx.cpu(i)) for i in (0, 1)]
     store.init(0, values[0])
     with Timeline() as timeline:
         store.pushpull(0, values, out=values)
@@ -178,7 +190,7 @@ def test_mxnet_reads_a_record(monkeypatch):
         return {"name": name, "ph": "C", "ts": 1e6 + seconds * 1e6, "pid": 5, "tid": 7, "args": {name: size}}
 
     operators, *rest = module._read([
-        *spans("n", (module.BLOCK[0], 9, 1, 0), (module.BLOCK[1], 9, 1, 6)),
+        *spans("n", (module.BEGIN, 9, 1, 0), (module.END, 9, 1, 6)),
         *spans("BE", ("dot", 0, 7, 1, 3), ("_npi_exp", 1, 8, 2, 4), ("CopyCPU2CPU", 2, 8, 4, 5), ("_add", 3, 9, 1, 2),
                ("DeleteVariable", 0, 7, 4, 5)),
         *spans("be", ("MXImperativeInvokeEx", 4, 1, 1, 6), ("MXKVStorePushPullEx", 4, 6, 1, 2),
@@ -193,20 +205,22 @@ def test_mxnet_reads_a_record(monkeypatch):
 
 @given(st.lists(st.tuples(st.sampled_from(["cpu(0)", "cpu(1)"]), st.integers(0, 30), st.integers(0, 30)), min_size=1))
 def test_busy_and_overlap_are_what_counting_gives(spans):
-    """Any operators, empty, nested and repeated ones too, are busy and overlap as counting whole seconds says."""
+    """Busy time and overlap equal a count of whole seconds for any operators, even empty, nested and repeated ones."""
     timeline = made(*(("a", device, min(a, b), max(a, b)) for device, a, b in spans))
-    seconds = {device: {second for o in timeline.operators if o.device == device for second in range(o.start, o.end)}
-               for device in timeline.devices}
+    seconds = {device: set() for device in timeline.devices}
+    for operator in timeline.operators:
+        seconds[operator.device].update(range(operator.start, operator.end))
     for device, own in seconds.items():
         assert timeline.busy(device) == len(own)
         assert timeline.utilization[device] == pytest.approx(len(own) / timeline.end, abs=0.001)
     for one, other in itertools.combinations(seconds, 2):
-        shared = len(seconds[one] & seconds[other]) / (min(len(seconds[one]), len(seconds[other])) or 1)
-        assert timeline.overlap(one, other) == pytest.approx(shared)
+        shorter = min(len(seconds[one]), len(seconds[other]))
+        shared = len(seconds[one] & seconds[other])
+        assert timeline.overlap(one, other) == pytest.approx(shared / max(1, shorter))
 
 
 def test_as_the_last_line_of_a_cell_it_shows_its_figures():
-    """Its text says how much ran where, how long Python took, and how often it called and waited."""
+    """A Timeline's text says how much ran where, how long Python took, and how often Python called and waited."""
     timeline = Timeline()
     timeline._keep([Operator("dot", "cpu(0)", 0.1, 0.4)], 0.2, 3, [(0.1, 0.2)])
     assert repr(timeline) == ("1 operators in 400.00 ms: cpu(0) busy 75%\n"
@@ -216,7 +230,7 @@ def test_as_the_last_line_of_a_cell_it_shows_its_figures():
 
 
 def test_an_idle_device_is_named():
-    """Asking about a device that ran nothing is a ValueError that names those that did, the second before the tenth."""
+    """Asking about an idle device raises a ValueError that lists the others in numerical order."""
     timeline = made(*(("a", name, 0, 1) for name in ("cpu(10)", "cpu(2)")))
     with pytest.raises(ValueError, match=r"no operator on cpu\(7\); it shows \['cpu\(2\)', 'cpu\(10\)'\]"):
         timeline.busy("cpu(7)")
@@ -233,7 +247,7 @@ def test_save_writes_a_chrome_trace(tmp_path):
 
 
 def test_torch_shows_the_outermost_operators(over_torch):
-    """Only outermost operators are shown, those of a backward pass too; on a CPU they end before Python goes on."""
+    """Only outermost operators are shown, also in a backward pass; on a CPU they end before Python goes on."""
     x = over_torch.torch.ones(300, 300, requires_grad=True)
     with over_torch.Timeline() as timeline:
         (x @ x).relu().sum().backward()
@@ -246,20 +260,30 @@ def test_torch_shows_the_outermost_operators(over_torch):
 
 
 def test_torch_has_a_row_per_thread(over_torch):
-    """What other threads run is shown in rows of their own, and overlaps where they meet."""
-    x, meet = over_torch.torch.ones(400, 400), threading.Barrier(2)
+    """Other threads have rows of their own, and their operators overlap if they run at the same time."""
+    x = over_torch.torch.ones(400, 400)
+    meet = threading.Barrier(2)
+
+    def multiply(_):
+        meet.wait(20)
+        for _ in range(10):
+            x @ x
+
+    def multiply_in_threads():
+        list(pool.map(multiply, range(2)))
+        x.exp()
+
     with ThreadPoolExecutor(2) as pool:
         timeline = over_torch.Timeline.best(
-            lambda: (list(pool.map(lambda _: (meet.wait(20), [x @ x for _ in range(10)]), range(2))), x.exp()),
-            lambda record: record.overlap("cpu thread 1", "cpu thread 2"), enough=0.5)
+            multiply_in_threads, lambda record: record.overlap("cpu thread 1", "cpu thread 2"), enough=0.5)
     assert timeline.devices == ["cpu", "cpu thread 1", "cpu thread 2"]
     assert timeline.overlap("cpu thread 1", "cpu thread 2") > 0.2
 
 
 def test_torch_reads_a_record_of_gpus(over_torch):
-    """Kernels and copies are shown where they ran, one row per stream if there are several; waits and calls count."""
-    def event(cat, name, ts, dur, **args):
-        return {"ph": "X", "cat": cat, "name": name, "tid": args.pop("tid", 7), "ts": ts, "dur": dur, "args": args}
+    """Kernels and copies have a row per device, or per stream if it has several; waits and calls are counted."""
+    def event(cat, name, ts, dur, tid=7, **args):
+        return {"ph": "X", "cat": cat, "name": name, "tid": tid, "ts": ts, "dur": dur, "args": args}
 
     operators, *rest = over_torch._read([
         event("user_annotation", over_torch.BLOCK, 1e6, 9e6), event("gpu_user_annotation", over_torch.BLOCK, 4e6, 5e6),
@@ -280,7 +304,7 @@ def test_torch_reads_a_record_of_gpus(over_torch):
 
 
 def test_torch_shows_a_gpus_queue(over_torch):
-    """On a GPU, Python comes to the end of the block before the kernels that it has queued are done."""
+    """On a GPU, Python reaches the end of the block before the kernels that it has queued are done."""
     if not over_torch.torch.cuda.is_available():
         pytest.skip("there is no GPU here")
     x = over_torch.torch.ones(8000, 8000, device="cuda")
