@@ -19,13 +19,13 @@ def check_1(answer, workspaces):
 
     return check(
         answer,
-        (whole, "give a whole number: of how many products does cpu(1) wait for the end?"),
+        (whole, "give a whole number, a number of products"),
         (differs(0), "how often is each of the 64 used before cpu(1) gets its first one?"),
         (differs(136), "that is the number of the product. If the numbers begin with 0, how many have ended then?"),
         (lambda n: float(n) not in (8, 9), "that product had the workspace too, but others have had it since: "
                                            "who had it last?"),
-        (differs(64), "not how many there are: when does cpu(1)'s first product get its workspace?"),
-        (differs(200), "not all 200: cpu(1) waits for one workspace, not for the whole of cpu(0)"),
+        (differs(64), "that is how many workspaces there are: when is the one of cpu(1)'s first product free?"),
+        (differs(200), "not for all 200: cpu(1) waits for one workspace, not for the whole of cpu(0)"),
         (differs(140), "that is seven tenths, as with four workspaces and ten products: does the share stay?"),
         (lambda n: float(n) == 200 - 64 + 1,
          "which product of cpu(0) has the same workspace as cpu(1)'s first? Give each product its number"),

@@ -35,11 +35,11 @@ workspaces_1 = 201
 answer_1 = 0
 workspaces_1 = 64
 
-# %% 1 wrong: not how many there are
+# %% 1 wrong: how many workspaces there are
 answer_1 = 64
 workspaces_1 = 201
 
-# %% 1 wrong: not all 200
+# %% 1 wrong: not for all 200
 answer_1 = 200
 workspaces_1 = 201
 
