@@ -228,6 +228,25 @@ def test_a_deck_opens_from_its_folder(small):
     assert not [*small.glob("decks/**/*.map"), *small.glob("decks/**/*.esm.js")]
 
 
+def test_cells_that_measure_are_folded(small, monkeypatch):
+    """In a deck and on the site, the code of a cell tagged `measure` is folded, and its output is shown."""
+    def build(arguments):
+        shutil.copytree(arguments[-2], arguments[-1])
+
+    shown = nbformat.v4.new_output("stream", text="0.5 sec")
+    cell = nbformat.v4.new_code_cell("stopwatch()", outputs=[shown], metadata={"tags": ["measure"]})
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), editions.LESSONS / "02-c.ipynb")
+    editions.replace_edition(editions.write_slides, small / "decks")
+    deck = (small / "decks" / "02-c.html").read_text()
+    folded = re.search("<details class=.measure.>(.+?)</details>(.*)", deck, re.DOTALL)
+    assert "stopwatch" in folded[1]
+    assert "0.5 sec" in folded[2]
+    monkeypatch.setattr("sphinx.cmd.build.build_main", build)
+    monkeypatch.setenv("REPOSITORY", "")
+    editions.write_site(small / "site")
+    assert cells(small / "site" / "02-c.ipynb")[0].metadata.tags == ["measure", "hide-input"]
+
+
 @pytest.mark.parametrize("repository", [None, "owner/name"])
 def test_what_the_site_is_made_of(small, monkeypatch, repository):
     """Sphinx gets the README and all lessons: set-up and solutions folded, no remarks, for Colab what to run first."""

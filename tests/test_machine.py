@@ -186,6 +186,18 @@ def test_a_roofline_has_the_limits_and_the_work(ax):
     assert [text.get_text() for text in ax.texts] == ["small", "large", "even"]
 
 
+def test_several_timelines_share_one_scale(monkeypatch):
+    """Timelines that are drawn together have one axis of time, as long as the longest of them, and their titles."""
+    short = Timeline()
+    short._keep([Operator("dot", "cpu(0)", 0, 1)], 1, 1)
+    monkeypatch.setattr(plt, "show", lambda: None)
+    Timeline.plot_all({"short": short, "long": example_timeline()})
+    panels = plt.gcf().axes
+    assert [panel.get_xlim()[1] for panel in panels] == [10, 10]
+    assert [panel.get_title(loc="left") for panel in panels] == ["short", "long"]
+    plt.close()
+
+
 def test_blocks_have_their_colours(ax):
     """A block has its device's colour, communication is green, waiting hatched; the legend names unlabelled blocks."""
     def extents(area):
