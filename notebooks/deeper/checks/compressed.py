@@ -1,0 +1,50 @@
+"""Check the answer to the exercise of the notebook Compressed and stale."""
+import numpy
+
+from d2lhelpers.exercises import check
+
+GRADIENT = numpy.array([0.5, -3.0, 1.0, 0.25, -0.75])
+RESIDUAL = numpy.array([0.0, 0.5, 0.25, 1.75, -0.125])
+TOTAL = GRADIENT + RESIDUAL  # 0.5, -2.5, 1.25, 2, -0.875
+
+
+def check_1(answer):
+    """Check a function (gradient, residual, k) that sends the k numbers farthest from zero and keeps the rest."""
+    def message(k, gradient=GRADIENT, residual=RESIDUAL):
+        return numpy.asarray(answer(gradient.copy(), residual.copy(), k)[0])
+
+    def kept(k):
+        return numpy.asarray(answer(GRADIENT.copy(), RESIDUAL.copy(), k)[1])
+
+    def sends(values, k):
+        return numpy.allclose(message(k), values)
+
+    def keeps_arguments():
+        gradient, residual = GRADIENT.copy(), RESIDUAL.copy()
+        answer(gradient, residual, 2)
+        return (gradient == GRADIENT).all() and (residual == RESIDUAL).all()
+
+    return check(
+        answer,
+        (callable, "give a function: its name alone, without parentheses"),
+        (lambda largest: len(largest(GRADIENT.copy(), RESIDUAL.copy(), 2)) == 2,
+         "return two arrays: the message and the new residual"),
+        (lambda _: message(2).shape == (5,) and kept(2).shape == (5,),
+         "message and residual are as long as the gradient: a number that is not sent is a zero in the message"),
+        (lambda _: not sends([0, -3, 1, 0, 0], 2),
+         "you chose from the gradient alone: a number that is small in every step would never be sent"),
+        (lambda _: not sends([0, -3, 0, 0.25, 0], 2), "the right places, but what was left over before is not sent"),
+        (lambda _: not sends([0, 0, 1.25, 2, 0], 2), "-2.5 is farther from zero than 1.25"),
+        (lambda _: not sends([0.5, 0, 0, 0, -0.875], 2), "those are the numbers nearest to zero"),
+        (lambda _: not sends([0, -1, 0, 1, 0], 2), "that is their sign: the numbers travel as they are"),
+        (lambda _: numpy.count_nonzero(message(2)) == 2, "with k = 2, two numbers of the message are not zero"),
+        (lambda _: sends([0, -2.5, 0, 2, 0], 2),
+         "the message lacks one of the two numbers that are farthest from zero"),
+        (lambda _: not numpy.allclose(kept(2), RESIDUAL), "the residual is the old one: what was sent must leave it"),
+        (lambda _: numpy.allclose(message(2) + kept(2), TOTAL),
+         "message and new residual do not add up to gradient and old residual: something is lost, or counted twice"),
+        (lambda _: sends(TOTAL, 5) and sends(numpy.zeros(5), 0), "right for k = 2, but not if all are sent, or none"),
+        (lambda _: numpy.count_nonzero(message(1, numpy.full(4, 2.0), numpy.zeros(4))) == 1,
+         "where several numbers are equally large, it sends more than k"),
+        (lambda _: keeps_arguments(), "it changes the arrays that it was given"),
+    )
