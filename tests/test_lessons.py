@@ -32,7 +32,6 @@ TOO_LONG = [  # what does not keep these limits yet
     "pytorch/03-waiting-threads-and-copies", "pytorch/04-data-parallel", "pytorch/05-sharding",
     "pytorch/06-splitting-the-network", "pytorch/07-many-machines"]
 CHECK_LINES = 4
-COUNTED = tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.STRING
 
 
 def name(path):
@@ -145,7 +144,13 @@ def faults(notebook, folder=ROOT / "notebooks"):
 def tokens(cell):
     """Return how many names, numbers, strings and operators a code cell has, leaving out what IPython alone reads."""
     source = re.sub(r"^\s*[%!].*$", "", cell.source, flags=re.MULTILINE)
-    return sum(each.type in COUNTED for each in tokenize.generate_tokens(io.StringIO(source).readline))
+    count = inside = 0  # from Python 3.12 on, an f-string is many tokens; here it is one string, as before
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        kind = tokenize.tok_name[token.type]
+        if inside == 0 and kind in ("NAME", "OP", "NUMBER", "STRING", "FSTRING_START"):
+            count += 1
+        inside += (kind == "FSTRING_START") - (kind == "FSTRING_END")
+    return count
 
 
 def words_in(text):
