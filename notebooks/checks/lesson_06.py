@@ -1,45 +1,169 @@
-"""The rules of the checks in lesson 06, data parallelism, concisely."""
+"""Check the answers to the exercises of lesson 06, Data parallelism, concisely."""
+from collections import Counter
+
 import numpy
+from mxnet import autograd, gluon, np, npx
 
 from d2lhelpers import Timeline
 from d2lhelpers.exercises import check
 
+FUNCTION = "give a function: its name alone, without parentheses"
+
 
 def check_1(answer):
-    """Check how many of 240 rows device 0 should get."""
+    """Check how many of 240 rows device 0 should get: 195, so that both devices end after 0.65 seconds."""
+    mistakes = {
+        120: "with equal parts device 0 ends after 0.4 seconds, device 1 after 1.4",
+        180: "that would be right without the neighbour: now device 1 ends 0.2 seconds later",
+        45: "those are the rows of device 1",
+        165: "then device 0 ends after 0.55 seconds, device 1 after 0.95: our batch still has 240 rows, not 220",
+        200: "then device 1 ends after 0.6 seconds, earlier than device 0: you gave away all that the neighbour takes",
+        186.67: "that is the lesson's rule after one round: it is not balanced yet",
+        0.8125: "that is a share of the batch: give a number of rows",
+        81.25: "that is in per cent: give a number of rows",
+    }
     return check(
         answer,
-        (lambda rows: 0 < rows < 240, "give a number of rows below 240"),
-        (lambda rows: rows != 120, "with equal parts device 0 ends after 0.4 seconds, device 1 after 1.4"),
-        (lambda rows: rows != 180, "180 rows would be right without the neighbour's 0.2 seconds"),
-        (lambda rows: abs(rows - 195) < 0.5, "write down both devices' seconds for r rows: when are they equal?"))
+        (lambda rows: float(rows) is not None, "give one number: the rows of device 0"),
+        *((lambda rows, wrong=wrong: abs(float(rows) - wrong) > 0.4, hint) for wrong, hint in mistakes.items()),
+        (lambda rows: 0 < float(rows) < 240, "one device would get no row, or more than there are"),
+        (lambda rows: float(rows) > 194.4, "with so few rows, device 0 ends before device 1"),
+        (lambda rows: float(rows) < 195.6, "with so many rows, device 0 ends after device 1"),
+    )
+
+
+class _Reached(BaseException):
+    """Ends an answer when the network is about to run on a certain device."""
 
 
 def check_2(answer, network, images, devices):
     """Check a function of images and devices that returns the class which `network` finds for each image."""
-    wanted = network(images).asnumpy().argmax(axis=1)
+    scores = network(images.as_in_ctx(devices[0])).asnumpy()
+    best = numpy.sort(scores, axis=1)
+    count = len(images)
+    sure = best[:, -1] - best[:, -2] > 1e-4  # of these, rounding changes no class
 
-    def overlap(timeline):
-        return timeline.overlap(*devices)
+    def classes(number, rows=count):
+        found = answer(images[:rows], devices[:number])
+        return numpy.asarray(found.asnumpy() if isinstance(found, np.ndarray) else found)
+
+    def same(number, rows=count):
+        wanted = scores[:rows].argmax(axis=1)
+        return numpy.array_equal(classes(number, rows)[sure[:rows]], wanted[sure[:rows]])
+
+    def rows_on(devices):
+        """Return how many rows the network gets on each device; its first layer sees them all."""
+        got = Counter()
+        hook = network[0].register_forward_pre_hook(lambda _, inputs: got.update({inputs[0].ctx: len(inputs[0])}))
+        try:
+            answer(images, devices)
+        finally:
+            hook.detach()
+        return got
+
+    def waits_before(device):
+        """Return how often Python waits until the network gets its first rows on a device."""
+        def stop(_, inputs):
+            if inputs[0].ctx == device:
+                raise _Reached
+
+        hook = network[0].register_forward_pre_hook(stop)
+        with Timeline() as record:
+            try:
+                answer(images, devices)
+            except _Reached:
+                pass
+            finally:
+                hook.detach()
+        return len(record.waits)
+
+    def shares(_):
+        got = rows_on(devices)
+        return [got[device] for device in devices]
 
     return check(
         answer,
-        (callable, "give a function: its name alone, without parentheses"),
-        (lambda classify: numpy.shape(classify(images, devices[:1])) == wanted.shape,
-         "return one class per image: the index of the largest of its ten scores"),
-        (lambda classify: numpy.array_equal(classify(images, devices[:1]), wanted),
-         "the classes are wrong already on one device: which index has the largest score?"),
-        (lambda classify: numpy.shape(classify(images, devices)) == wanted.shape, "on two devices, an image is lost"),
-        (lambda classify: numpy.array_equal(classify(images, devices), wanted),
-         "two devices find other classes than one: are the parts in order?"),
-        (lambda classify: overlap(Timeline.best(lambda: classify(images, devices), overlap, enough=0.1, of=5)) > 0.1,
-         "the devices take turns, or one does everything: where do you read the first result?"))
+        (callable, FUNCTION),
+        (lambda _: classes(1) is not None, "called with images and a list of one device, it fails"),
+        (lambda _: classes(1).shape != scores.shape, "those are ten scores per image. Which class does it belong to?"),
+        (lambda _: classes(1).shape == (count,),
+         "asked for one device, it should return one array, with one class per image"),
+        (lambda _: same(1), "on one device already it finds other classes than `trained` does in prediction"),
+        (lambda _: len(rows_on(devices[:1])) == 1, "asked for one device, it uses another one as well"),
+        (lambda _: classes(2).shape == (count,), "on two devices it does not return one class for each image"),
+        (lambda _: same(2), "two devices find other classes than one, or the same ones in another order"),
+        (lambda answer: min(shares(answer)) > 0, "asked for two devices, it gives one of them no image"),
+        (lambda answer: sum(shares(answer)) == count,
+         "together, the devices compute more images than there are: a second device saves nothing"),
+        (lambda answer: max(shares(answer)) - min(shares(answer)) <= 1,
+         "one device gets many more images than the other"),
+        (lambda _: waits_before(devices[0]) == waits_before(devices[1]),
+         "one device has nothing to do until Python has waited for the other: they take turns"),
+        (lambda _: classes(2, 10).shape == (10,) and same(2, 10), "right for 63 images, but not for 10"),
+    )
 
 
-def check_3(answer, batches):
-    """Check which batch of an epoch is split unequally over two devices."""
-    rows = [len(labels) for _, labels in batches]
+def check_3(answer, network, X, y, devices):
+    """Check a training step in which rows with the label -1 do not count; `network(devices)` makes what it trains."""
+    loss = gluon.loss.SoftmaxCrossEntropyLoss()
+
+    def vector(net):
+        npx.waitall()
+        return numpy.concatenate([param.data(devices[0]).asnumpy().ravel() for param in net.collect_params().values()])
+
+    def batch(gaps, rows):
+        """Return the first rows, without the labels in the slice `gaps`."""
+        labels = y[:rows].copy()
+        labels[gaps] = -1
+        return X[:rows], labels
+
+    def wanted(gaps, rows=64):
+        """Return by how much a step of one device on the labelled rows alone moves the parameters."""
+        images, labels = batch(gaps, rows)
+        known = labels >= 0
+        net, trainer = network(devices[:1])
+        before = vector(net)
+        with autograd.record():
+            losses = loss(net(images[known].as_in_ctx(devices[0])), labels[known].as_in_ctx(devices[0]))
+        losses.backward()
+        trainer.step(len(losses))
+        return vector(net) - before
+
+    def taken(number, gaps, rows=64):
+        """Return by how much the answer's step moves them, and how many rows the network gets on each device."""
+        got = Counter()
+        net, trainer = network(devices[:number])
+        before = vector(net)
+        net[0].register_forward_pre_hook(lambda _, inputs: got.update({inputs[0].ctx: len(inputs[0])}))
+        answer(net, trainer, *batch(gaps, rows), devices[:number])
+        return vector(net) - before, got
+
+    def distance(one, two):
+        return numpy.linalg.norm(one - two) / numpy.linalg.norm(one)
+
+    def same(number, gaps, rows=64):
+        return distance(wanted(gaps, rows), taken(number, gaps, rows)[0]) < 1e-3
+
+    def same_direction(gaps):
+        one = wanted(gaps)
+        two = taken(1, gaps)[0]
+        return distance(one, two * (one @ two) / (two @ two)) < 1e-3
+
+    none, some, half, last = slice(0, 0), slice(0, 20), slice(0, 32), slice(50, 60)
     return check(
         answer,
-        (lambda number: 0 <= number < len(rows), f"the epoch's batches are numbered from 0 to {len(rows) - 1}"),
-        (lambda number: rows[number] % 2 == 1, "this batch splits into equal parts: a mean of means is right"))
+        (callable, FUNCTION),
+        (lambda _: taken(1, none), "called with what `labelled_step` takes, and one device, it fails"),
+        (lambda _: numpy.any(taken(1, none)[0]), "after your step the parameters are what they were before"),
+        (lambda _: same(1, none), "with all labels there, it is not the step by the mean loss, on one device already"),
+        (lambda _: same_direction(some), "on one device, rows without a label still move the parameters"),
+        (lambda _: same(1, some),
+         "on one device, with 20 of 64 labels missing, its direction is right, but not its length"),
+        (lambda _: same(2, none), "on two devices with all labels there, it is not the step of one device"),
+        (lambda _: same(2, some),
+         "on two devices it is not the step of one device, if the first 20 rows lack their label"),
+        (lambda _: same(2, half), "right on two devices, unless no row of a device has a label"),
+        (lambda _: same(2, last, rows=63), "right for 64 rows, but not for a batch that does not divide evenly"),
+        (lambda _: len(taken(2, none)[1]) == 2, "asked for two devices, it computes on one alone"),
+        (lambda _: sum(taken(2, none)[1].values()) == 64, "each device computes the whole batch: nothing was split"),
+    )
