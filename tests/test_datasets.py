@@ -68,6 +68,7 @@ def test_digits(server):
     """The digits are the default, need no network, and are always split the same way, with all classes in both."""
     for (images, labels), rows, first in zip(datasets.load_arrays(), (1437, 360), ([3, 9, 1], [7, 6, 3]), strict=True):
         assert (images.shape, images.dtype, labels.dtype) == ((rows, 1, 8, 8), "float32", "int32")
+        assert labels.shape == (rows,)
         assert (images.min(), images.max(), labels[:3].tolist()) == (0, 1, first)
         np.testing.assert_allclose(np.bincount(labels) / rows, 0.1, atol=0.005)
     assert server.asked == []
@@ -122,8 +123,12 @@ def test_own_files(server, monkeypatch, tmp_path):
     monkeypatch.setenv("D2LHELPERS_DATA_DIR", "~")
     (tmp_path / FIRST).write_bytes(idx(IMAGES // 2))
     assert datasets.load_arrays()[0][0].max() < 0.5
-    for name, bodies in {FIRST: [b"<html>", FILES[FIRST][:-20], FILES[SECOND], idx(IMAGES.reshape(20, 14, 56))],
-                         SECOND: [idx(LABELS[1:]), idx(LABELS + 1)]}.items():
+    (tmp_path / FIRST).write_bytes(idx(IMAGES[:1]))
+    (tmp_path / SECOND).write_bytes(idx(LABELS[:1]))
+    assert len(datasets.load_arrays()[0][0]) == 1
+    (tmp_path / SECOND).unlink()
+    damaged = [b"<html>", FILES[FIRST][:-20], FILES[SECOND], idx(IMAGES.reshape(20, 14, 56)), idx(IMAGES[:0])]
+    for name, bodies in {FIRST: damaged, SECOND: [idx(LABELS[1:]), idx(LABELS + 1)]}.items():
         for body in bodies:
             (tmp_path / name).write_bytes(body)
             with pytest.raises(ValueError, match=f"{tmp_path / name} .*: replace"):

@@ -32,6 +32,7 @@ def test_the_report_has_one_shape(status, gpus, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 2, 5}, raising=False)
     monkeypatch.setattr("os.cpu_count", lambda: 8)
+    monkeypatch.setattr("os.sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2**22}.get)
     if status is not None:
         (tmp_path / "nvidia-smi").write_text(f"{SMI}{status}\n")
         (tmp_path / "nvidia-smi").chmod(0o755)
@@ -39,7 +40,8 @@ def test_the_report_has_one_shape(status, gpus, tmp_path, monkeypatch, capsys):
     printed = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
     assert list(printed) == ["system", "cores", "memory", "Python", "frameworks", "GPUs", "settings"]
     assert printed["GPUs"].strip().startswith(gpus)
-    assert printed["cores"].strip() == "3 of 8"
+    assert (printed["cores"].strip(), printed["memory"].strip()) == ("3 of 8", "16 GiB")
+    assert "numpy 1" in printed["frameworks"] or "numpy 2" in printed["frameworks"]
 
 
 def test_a_driver_that_hangs_is_not_waited_for(tmp_path, monkeypatch, capsys):
@@ -99,6 +101,7 @@ def test_limits_are_those_of_long_work(least, sizes, monkeypatch):
     tried = []
 
     def measured(fn, **options):
+        assert bool(options["sync"]) == module.cuda.is_available()
         if not isinstance(fn, functools.partial):
             seconds = fn()
             return Measurement([seconds if options.get("reported") else 1])
