@@ -62,6 +62,7 @@ NOISE = re.compile(
     "core/(ReplaceBinaryOperator_(?!Add_Sub|Sub_Add|Mul_Div|Div_Mul|FloorDiv_Mul|Mod_Mul|Pow_Mul)"
     "|ReplaceComparisonOperator_(?!Eq_NotEq|NotEq_Eq|Lt_LtE|LtE_Lt|Gt_GtE|GtE_Gt|Is_IsNot|IsNot_Is)"
     "|ReplaceUnaryOperator_(?!Delete_))")
+FOR_EDITORS = re.compile(r"@overload\n.*?: \.\.\.\n", re.DOTALL)  # signatures that Python does not run
 PLOTS = "plots.py", "timeline_plot.py"  # their numbers, and a roofline's, are distances, which a person judges; those
 # outside of functions are limits, of sizes and of time, which decide how fast something is, and not what comes of it.
 # What is slow to import is imported once, and each run of tests is a fork, but MXNet starts threads, which forks lack.
@@ -81,12 +82,13 @@ def changed_code(mutation):
         judged = path.name in PLOTS or mutation.definition_name in (None, "roofline")
         if judged or mutation.occurrence % 2 == 1:
             return None
+    old = path.read_text(encoding="utf-8")
     try:
-        code = mutate_code(path.read_text(encoding="utf-8"), get_operator(operator)(), mutation.occurrence)
+        code = mutate_code(old, get_operator(operator)(), mutation.occurrence)
         compile(code, path, "exec")
     except (AttributeError, SyntaxError):  # AttributeError: cosmic-ray 8.7 fails at `except zlib.error`
         return None
-    return code
+    return None if FOR_EDITORS.sub("", code) == FOR_EDITORS.sub("", old) else code
 
 
 def prepare_for_forks():
