@@ -331,11 +331,14 @@ def test_a_prediction_can_be_clicked(browser, small):
 
 @pytest.mark.slow
 def test_a_pdf_of_each_deck(browser, small):
-    """The PDF beside a deck has one page per slide."""
+    """The PDF beside a deck has one page per slide, as wide and high as a slide."""
     editions.replace_edition(editions.write_slides, small / "decks")
     editions.print_slides(small / "decks", browser)
     for lesson in editions.lessons():
-        assert len(re.findall(rb"/Type /Page\b", (small / "decks" / lesson.with_suffix(".pdf")).read_bytes())) == 1
+        printed = (small / "decks" / lesson.with_suffix(".pdf")).read_bytes()
+        assert len(re.findall(rb"/Type /Page\b", printed)) == 1
+        width, height = re.search(rb"/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]", printed).groups()
+        assert float(width) / float(height) == pytest.approx(16 / 9, abs=0.01)
 
 
 @pytest.fixture(scope="module")
