@@ -185,6 +185,7 @@ def test_a_roofline_has_the_limits_and_the_work(ax):
 def test_blocks_have_their_colours(ax):
     """A block has its device's colour, communication is green, waiting hatched; the legend has what has no name."""
     drawn().plot(ax)
+    assert (*ax.get_xlim(), *ax.get_ylim()) == pytest.approx((-0.04, 10, 2.5, -0.5))
     python, waiting, *blocks = ((area.get_paths()[0].get_extents(), area) for area in ax.collections)
     assert (python[0].xmax, waiting[0].xmin, waiting[1].get_hatch()) == (2, 1, "////")
     colours = {(box.x0, round(box.y0 + box.y1)): area.get_facecolor()[0] for box, area in blocks}
@@ -206,6 +207,20 @@ def test_curves_have_their_colours_and_units(ax):
     assert [line.get_color() for line in ax.lines] == [plots.BLUE, plots.ORANGE]
     assert (ax.get_xlabel().split()[0], ax.get_ylabel().split()[0]) == ("milliseconds", "megabytes")
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+    plots.curves({"few": [(0, 0)] * 19, "many": [(0, 0)] * 20}, "x", "y", ax)
+    assert [line.get_marker() for line in ax.lines[2:]] == ["o", "None"]
+
+
+def test_a_plot_without_axes_makes_its_own(ax, monkeypatch):
+    """Without axes a plot makes a figure, higher for more rows, and shows it; in given axes it shows nothing."""
+    shown = []
+    monkeypatch.setattr(plt, "show", lambda: shown.append(plt.gcf().get_figheight()))
+    for values in ({"a": 1}, {"a": 1, "b": 2}):
+        plots.bars(values, "ms")
+    drawn().plot()
+    Timeline().plot()
+    plots.bars({"a": 1}, "ms", ax)
+    assert shown == pytest.approx([1.45, 2, 3, 1.8])
 
 
 def test_communication_is_told_from_computation():
