@@ -188,7 +188,8 @@ def write_page(rows, reasons):
              f"`make mutants` tried {tried} changes of the code, one at a time. The tests did not notice {survived} of "
              f"them ({survived / tried:.1%}). Each line below is what such a change has made of a line, and why it may "
              "stay so. The command writes this page, and keeps the reasons. Where fewer changes were tried than there "
-             "are, they are a random sample; a module that is not in the table has not been tried.", "",
+             "are, they are a random sample; tests were written for what it showed, so among the others more may "
+             "survive. A module that is not in the table has not been tried.", "",
              "| Module | Changes | Tried | Noticed | of these by the time limit | Survived |",
              "|---|--:|--:|--:|--:|--:|"]
     lines += [f"| {module} | {' | '.join(map(str, rows[module]))} |" for module in TESTS if module in rows]
