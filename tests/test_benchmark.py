@@ -89,6 +89,7 @@ def test_reported_seconds_count(clock):
     with pytest.raises(TypeError, match="'a' returned None, not a time in seconds"):
         measure({"a": clock.work(1)}, reported=True)
     assert measure(lambda: np.float32(0.5), reported=True).times == [0.5] * 7
+    assert measure(lambda: 0, repeat=1, reported=True).times == [0]
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -1, True, "1"])

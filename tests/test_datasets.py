@@ -73,6 +73,7 @@ def test_digits(server):
     """The digits are the default, need no network, and are always split the same way, with all classes in each part."""
     for (images, labels), rows, first in zip(datasets.load_arrays(), (1437, 360), ([3, 9, 1], [7, 6, 3]), strict=True):
         assert (images.shape, images.dtype, labels.dtype) == ((rows, 1, 8, 8), "float32", "int32")
+        assert labels.shape == (rows,)
         assert (images.min(), images.max(), labels[:3].tolist()) == (0, 1, first)
         np.testing.assert_allclose(np.bincount(labels) / rows, 0.1, atol=0.005)
     assert server.asked == []
@@ -128,7 +129,11 @@ def test_own_files(server, monkeypatch, tmp_path):
     monkeypatch.setenv("D2LHELPERS_DATA_DIR", "~")
     (tmp_path / FIRST).write_bytes(idx(IMAGES // 2))
     assert datasets.load_arrays()[0][0].max() < 0.5
-    damaged = {FIRST: [b"<html>", FILES[FIRST][:-20], FILES[SECOND], idx(IMAGES.reshape(20, 14, 56))],
+    (tmp_path / FIRST).write_bytes(idx(IMAGES[:1]))
+    (tmp_path / SECOND).write_bytes(idx(LABELS[:1]))
+    assert len(datasets.load_arrays()[0][0]) == 1
+    (tmp_path / SECOND).unlink()
+    damaged = {FIRST: [b"<html>", FILES[FIRST][:-20], FILES[SECOND], idx(IMAGES.reshape(20, 14, 56)), idx(IMAGES[:0])],
                SECOND: [idx(LABELS[1:]), idx(LABELS + 1)]}
     for name, bodies in damaged.items():
         for body in bodies:

@@ -211,9 +211,11 @@ def test_a_copy_is_complete_or_absent(small, monkeypatch):
 
 
 def test_a_deck_opens_from_its_folder(small):
-    """Remarks are notes, solutions are gone; reveal.js and the other decks are where a deck looks for them."""
+    """Remarks are notes, solutions and prompts are gone; reveal.js and other decks are where a deck looks for them."""
     links = nbformat.v4.new_markdown_cell("[on](pytorch/01-b.ipynb) [away](https://example.org/a.ipynb)")
-    nbformat.write(nbformat.v4.new_notebook(cells=[links]), editions.LESSONS / "02-c.ipynb")
+    two = nbformat.v4.new_output("execute_result", {"text/plain": "2"}, execution_count=7)
+    code = nbformat.v4.new_code_cell("1 + 1", execution_count=7, outputs=[two])
+    nbformat.write(nbformat.v4.new_notebook(cells=[links, code]), editions.LESSONS / "02-c.ipynb")
     editions.replace_edition(editions.write_slides, small / "decks")
     pages = {str(deck.relative_to(small / "decks")): deck.read_text() for deck in small.glob("decks/**/0*.html")}
     assert pages.keys() == {"01-a.html", "02-c.html", "pytorch/01-b.html"}
@@ -222,7 +224,7 @@ def test_a_deck_opens_from_its_folder(small):
         assert (small / "decks" / name).parent.joinpath(script).exists()
         assert ("Only for the speaker" in page.partition('<aside class="notes">')[2]) is (name != "02-c.html")
         assert "<p>42</p>" not in page
-        assert "In [" not in page
+        assert "[7]:" not in page
     assert 'href="pytorch/01-b.html"' in pages["02-c.html"]
     assert 'href="https://example.org/a.ipynb"' in pages["02-c.html"]
     assert not [*small.glob("decks/**/*.map"), *small.glob("decks/**/*.esm.js")]
@@ -378,12 +380,14 @@ def test_a_prediction_can_be_clicked(browser, small):
 
 @pytest.mark.slow
 def test_a_pdf_of_each_deck(browser, small):
-    """The PDF beside a deck has one page per slide."""
+    """The PDF beside a deck has one page per slide, as wide and high as a slide."""
     editions.replace_edition(editions.write_slides, small / "decks")
     editions.print_slides(small / "decks", browser)
     for lesson in editions.lessons():
         pdf = (small / "decks" / lesson.with_suffix(".pdf")).read_bytes()
         assert len(re.findall(rb"/Type /Page\b", pdf)) == 1
+        width, height = re.search(rb"/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]", pdf).groups()
+        assert float(width) / float(height) == pytest.approx(16 / 9, abs=0.01)
 
 
 @pytest.fixture(scope="module")

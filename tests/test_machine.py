@@ -33,6 +33,7 @@ def test_the_report_has_one_shape(status, gpus, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 2, 5}, raising=False)
     monkeypatch.setattr("os.cpu_count", lambda: 8)
+    monkeypatch.setattr("os.sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2**22}.get)
     if status is not None:
         (tmp_path / "nvidia-smi").write_text(f"{SMI}{status}\n")
         (tmp_path / "nvidia-smi").chmod(0o755)
@@ -40,7 +41,8 @@ def test_the_report_has_one_shape(status, gpus, tmp_path, monkeypatch, capsys):
     printed = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
     assert list(printed) == ["system", "cores", "memory", "Python", "frameworks", "GPUs", "settings"]
     assert printed["GPUs"].strip().startswith(gpus)
-    assert printed["cores"].strip() == "3 of 8"
+    assert (printed["cores"].strip(), printed["memory"].strip()) == ("3 of 8", "16 GiB")
+    assert "numpy 1" in printed["frameworks"] or "numpy 2" in printed["frameworks"]
 
 
 def test_a_driver_that_hangs_is_not_waited_for(tmp_path, monkeypatch, capsys):
@@ -104,6 +106,7 @@ def test_limits_are_those_of_long_work(least, sizes, monkeypatch):
     tried = []
 
     def measured(fn, **options):
+        assert bool(options["sync"]) == module.cuda.is_available()
         if not isinstance(fn, functools.partial):
             seconds = fn()
             return Measurement([seconds if options.get("reported") else 1])
@@ -204,6 +207,7 @@ def test_blocks_have_their_colours(ax):
         return area.get_paths()[0].get_extents()
 
     example_timeline().plot(ax)
+    assert (*ax.get_xlim(), *ax.get_ylim()) == pytest.approx((-0.04, 10, 2.5, -0.5))
     python, waiting, *blocks = ax.collections
     assert extents(python).xmax == 2
     assert extents(waiting).xmin == 1
@@ -230,6 +234,20 @@ def test_curves_have_their_colours_and_units(ax):
     assert [line.get_color() for line in ax.lines] == [plots.BLUE, plots.ORANGE]
     assert (ax.get_xlabel().split()[0], ax.get_ylabel().split()[0]) == ("milliseconds", "megabytes")
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+    plots.curves({"few": [(0, 0)] * 19, "many": [(0, 0)] * 20}, "x", "y", ax)
+    assert [line.get_marker() for line in ax.lines[2:]] == ["o", "None"]
+
+
+def test_a_plot_without_axes_makes_its_own(ax, monkeypatch):
+    """Without axes a plot makes a figure, higher for more rows, and shows it; in given axes it shows nothing."""
+    shown = []
+    monkeypatch.setattr(plt, "show", lambda: shown.append(plt.gcf().get_figheight()))
+    for values in ({"a": 1}, {"a": 1, "b": 2}):
+        plots.bars(values, "ms")
+    drawn().plot()
+    Timeline().plot()
+    plots.bars({"a": 1}, "ms", ax)
+    assert shown == pytest.approx([1.45, 2, 3, 1.8])
 
 
 def test_communication_is_told_from_computation():

@@ -35,6 +35,13 @@ def test_allreduce_of_gradients():
     assert [w.asnumpy().tolist() for w in weights] == [[2] * 4] * 2
 
 
+def test_allreduce_takes_both_kinds_of_arrays():
+    """An array of mx.np and one of mx.nd are summed as two of one kind are."""
+    data = [mx.np.ones(3, ctx=mx.cpu(0)), mx.nd.ones(3, ctx=mx.cpu(1))]
+    allreduce(data)
+    assert [array.asnumpy().tolist() for array in data] == [[2] * 3] * 2
+
+
 def test_allreduce_refuses_sparse_arrays():
     """Sparse arrays are refused, because add_n would drop the rows that the first one lacks."""
     with pytest.raises(TypeError, match=r"RowSparseNDArray.*dense MXNet arrays"):
