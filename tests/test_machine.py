@@ -244,7 +244,7 @@ def test_a_plot_without_axes_makes_its_own(ax, monkeypatch):
     monkeypatch.setattr(plt, "show", lambda: shown.append(plt.gcf().get_figheight()))
     for values in ({"a": 1}, {"a": 1, "b": 2}):
         plots.bars(values, "ms")
-    drawn().plot()
+    example_timeline().plot()
     Timeline().plot()
     plots.bars({"a": 1}, "ms", ax)
     assert shown == pytest.approx([1.45, 2, 3, 1.8])
