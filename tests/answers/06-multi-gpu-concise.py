@@ -167,11 +167,22 @@ def answer_2(images, devs):
     scores = [trained(part) for part in split_and_load(images, both)]
     return numpy.concatenate([part.asnumpy().argmax(axis=1) for part in scores])
 
-# %% 2 wrong: right for 63 images, but not for 10
+# %% 2 wrong: divided well for 63 images
+# The first 32 images on one device, whatever follows on the other.
 def answer_2(images, devs):
-    parts = [images] if len(devs) == 1 else [images[:32], images[32:63]]
+    parts = [images] if len(devs) == 1 else [images[:32], images[32:]]
     scores = [trained(part.as_in_ctx(device)) for part, device in zip(parts, devs)]
     return numpy.concatenate([part.asnumpy().argmax(axis=1) for part in scores])
+
+# %% 2 wrong: right for 63 images, but not for 40
+def answer_2(images, devs):
+    scores = [trained(part) for part in split_and_load(images, devs)]
+    classes = numpy.zeros(63)
+    start = 0
+    for part in scores:
+        classes[start:start + len(part)] = part.asnumpy().argmax(axis=1)
+        start += len(part)
+    return classes
 
 # %% 2 wrong: still running
 def answer_2(images, devs):
