@@ -158,8 +158,16 @@ def no_async(mxnet):
 
 @changes("mxnet")
 def no_checkpoint(mxnet):
-    """Let parameters be neither stored nor loaded."""
+    """Let parameters, and an optimizer's state, be neither stored nor loaded."""
     mxnet.gluon.Block.save_parameters = mxnet.gluon.Block.load_parameters = lambda self, *args, **options: None
+    mxnet.gluon.Trainer.save_states = mxnet.gluon.Trainer.load_states = lambda self, path: None
+
+
+@changes("mxnet")
+def no_momentum(mxnet):
+    """Let SGD ignore its momentum: it has no state that a checkpoint could miss."""
+    wrap(mxnet.optimizer.SGD, "__init__", lambda make, sgd, *args, momentum=0.0, **options:
+         make(sgd, *args, **options))
 
 
 @changes("d2lhelpers.process", parallel=True)
