@@ -73,7 +73,7 @@ def check_2(answer, lenet, resnet, ring):
         (lambda sends: not same(sends(resnet, 2), sent_by(2)), "this is for LeNet, whichever network it is given"),
         (lambda sends: same(sends(resnet, 2), 4 * learned(resnet)),
          "right for LeNet, but not for ResNet-18. Print the names of its parameters: is there a gradient for each?"),
-        (lambda sends: not same(sends(lenet, 8, bits=16), sent_by(8)), "with bits=16 it returns as many bytes as with 32"),
+        (lambda sends: not same(sends(lenet, 8, bits=16), sent_by(8)), "as many bytes with bits=16 as with bits=32?"),
         (lambda sends: same(sends(lenet, 8, bits=16), sent_by(8) / 2), "right with 32 bits, but not with bits=16"),
         (lambda sends: same(sends(lenet, 8, bits=2), sent_by(8) / 16),
          "right with 16 and 32 bits, but not with bits=2: is a number always whole bytes?"),

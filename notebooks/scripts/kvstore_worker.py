@@ -26,8 +26,9 @@ MESSAGE = re.compile(rb"request=(\d)[\w=, ]*, data_type=\{[^}]*\} Body: data_siz
 def lenet():
     """Return the network, without values yet."""
     net = nn.HybridSequential()
-    net.add(nn.Conv2D(20, 3, activation="tanh"), nn.AvgPool2D(2), nn.Conv2D(50, 5, activation="tanh"),
-            nn.AvgPool2D(2), nn.Dense(128, activation="tanh"), nn.Dense(10))
+    net.add(nn.Conv2D(20, 3, activation="tanh", in_channels=1), nn.AvgPool2D(2),
+            nn.Conv2D(50, 5, activation="tanh", in_channels=20), nn.AvgPool2D(2),
+            nn.Dense(128, activation="tanh", in_units=800), nn.Dense(10, in_units=128))
     return net
 
 
@@ -70,10 +71,21 @@ def save(net, trainer, step, folder):
     os.replace(latest + ".new", latest)
 
 
+def fetch_start(trainer):
+    """Let the workers fetch their common start before they push a gradient.
+
+    A Trainer leaves that to its first step. If it updates the parameters itself, MXNet 1.9.1 may push the first
+    gradients before, and a worker then silently begins with their sum in place of some parameters.
+    """
+    trainer.save_states(os.devnull)  # asks for the start, because a Trainer's state includes its store
+    npx.waitall()
+
+
 def resume(net, trainer, folder):
     """Load the newest checkpoint in `folder`, if there is one; return the step to go on with."""
     latest = os.path.join(folder, "latest")
     if not os.path.exists(latest):
+        fetch_start(trainer)
         return 0
     with open(latest) as file:
         step = int(file.read())

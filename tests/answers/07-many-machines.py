@@ -119,7 +119,7 @@ reference_bytes = P
 def answer_2(net, k, bits=32):
     return reference_bytes * bits / 32 * 2 * (k - 1) / k
 
-# %% 2 wrong: as many bytes as with 32
+# %% 2 wrong: as many bytes with bits=16
 # Ignores bits.
 def answer_2(net, k, bits=32):
     gradients = [p for p in net.collect_params().values() if p.grad_req != "null"]
