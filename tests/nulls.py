@@ -171,9 +171,20 @@ def no_async(mxnet):
 
 @changes("mxnet")
 def no_checkpoint(mxnet):
-    """Let parameters be neither stored nor loaded."""
+    """Let parameters, and an optimizer's state, be neither stored nor loaded."""
     mxnet.gluon.Block.save_parameters = lambda self, *args, **options: None
     mxnet.gluon.Block.load_parameters = lambda self, *args, **options: None
+    mxnet.gluon.Trainer.save_states = lambda self, path: None
+    mxnet.gluon.Trainer.load_states = lambda self, path: None
+
+
+@changes("mxnet")
+def no_momentum(mxnet):
+    """Let SGD ignore its momentum: it has no state that a checkpoint could miss."""
+    def make_without(make, sgd, *args, momentum=0.0, **options):
+        make(sgd, *args, **options)
+
+    wrap(mxnet.optimizer.SGD, "__init__", make_without)
 
 
 @changes("d2lhelpers.process", parallel=True)

@@ -121,3 +121,21 @@ def test_the_commands_for_hosts_work(data, commands):
     srun = 'srun() { shift; for n in 0 1 2 3; do SLURM_PROCID=$n "$@" & done; wait; }\n'
     launch({"host": (["sh", "-ec", srun + commands], {"OMP_NUM_THREADS": 1})}, timeout=120)
     assert len(list(data.parent.glob("worker-*.npz"))) == workers
+
+
+def test_the_start_is_fetched_before_any_gradient(tmp_path):
+    """Without a checkpoint, `resume` lets the Trainer fetch all parameters, none of which its first step then needs."""
+    program = f"""if True:
+        import sys
+        sys.path.insert(0, {str(SCRIPT.parent)!r})
+        from kvstore_worker import lenet, resume
+        from mxnet import gluon, npx
+
+        npx.set_np()
+        net = lenet()
+        net.initialize()
+        trainer = gluon.Trainer(net.collect_params(), "sgd", kvstore="local", update_on_kvstore=False)
+        print(len(trainer._params_to_init))
+        print(resume(net, trainer, sys.argv[1]), len(trainer._params_to_init))"""
+    printed = launch({"worker": ([sys.executable, "-c", program, str(tmp_path)], {})}, timeout=120)
+    assert printed["worker"] == "8\n0 0\n"

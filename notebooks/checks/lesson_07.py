@@ -1,35 +1,44 @@
-"""The rules of the checks in lesson 07, many machines."""
+"""Check the answers to the exercises of lesson 07, Many machines."""
 import numpy
 
 from d2lhelpers.exercises import check
 
-FUNCTION = "give the name of a function, without parentheses"
+FUNCTION = "give a function: its name alone, without parentheses"
 
 
-def check_1(answer, parameters):
+def check_1(answer, bound, sizes):
     """Check the shares of two servers with the bound 100,000, and the highest power of ten that evens them out."""
-    sizes = [param.size for param in parameters]
-
     def share(bound):
         """Return the smaller share: arrays from `bound` numbers on are halved, others are dealt out in turn."""
-        held = [sum(size / 2 if size >= bound else size * (key % 2 == server) for key, size in enumerate(sizes))
-                for server in range(2)]
+        held = [0, 0]
+        for key, size in enumerate(sizes):
+            if size >= bound:
+                held = [each + size / 2 for each in held]
+            else:
+                held[key % 2] += size
         return min(held) / sum(held)
+
+    def smaller(pair):
+        return float(min(pair)) / float(sum(pair))
 
     return check(
         answer,
-        (lambda given: len(given) == 3, "three numbers: two shares and a bound"),
-        (lambda given: min(given[:2]) >= 0 and max(given[:2]) <= 1,
-         "a share is a number between 0 and 1, neither bytes nor a percentage"),
-        (lambda given: abs(sum(given[:2]) - 1) < 0.02,
+        (lambda pair: len([float(each) for each in pair]) == 2, "two shares, in square brackets"),
+        (lambda pair: any(abs(float(sum(pair)) / whole - 1) < 0.02 for whole in (1, 100, sum(sizes))),
          "the two servers together hold everything: what do your shares add up to?"),
-        (lambda given: abs(min(given[:2]) - share(1_000_000)) > 0.01,
-         "those are the shares with the default bound. Which array has at least 100,000 numbers?"),
-        (lambda given: abs(min(given[:2]) - share(100_000)) < 0.01,
-         "the bound 100,000: halve the arrays that have at least so many numbers, and deal out the others by key: "
-         "those with even keys to one server, those with odd keys to the other"),
-        (lambda given: share(given[2]) >= 0.49, "with this bound, one server holds less than 49 %: is it low enough?"),
-        (lambda given: share(10 * given[2]) < 0.49, "low enough, but a bound ten times as high would do, too"))
+        (lambda pair: abs(smaller(pair) - share(1_000_000)) > 0.01,
+         "those are the shares with the bound 1,000,000. Has no array of LeNet 100,000 numbers?"),
+        (lambda pair: abs(smaller(pair) - share(1)) > 0.001,
+         "that is every array divided equally. Which of them have at least 100,000 numbers?"),
+        (lambda pair: abs(smaller(pair) - share(10_000)) > 0.001,
+         "you divide an array that has fewer than 100,000 numbers"),
+        (lambda pair: abs(smaller(pair) - share(100_000)) < 0.005,
+         "not these shares. Each server gets half of an array that reaches the bound, besides its even or odd ones"),
+        (lambda _: bound is not ..., "that is right. Now the power of ten, in place of the second three dots"),
+        (lambda _: float(bound) in [10.0 ** power for power in range(10)], "10, 100, 1,000, ...: a power of ten"),
+        (lambda _: share(float(bound)) >= 0.49, "with this bound, one server holds less than 49 %"),
+        (lambda _: share(10 * float(bound)) < 0.49, "both servers hold 49 % or more, but it is not the largest"),
+    )
 
 
 def check_2(answer, lenet, resnet, ring):
@@ -39,55 +48,72 @@ def check_2(answer, lenet, resnet, ring):
 
     def sent_by(k):
         """Return the bytes that `ring` sends for the gradients of LeNet, as the average of its machines."""
-        sent = {}
+        sent = [0] * k
         for _ in ring(numpy.zeros((k, learned(lenet)), "float32"), sent):
             pass
-        return sum(sent.values()) / k
+        return sum(sent) / k
 
     def same(value, other):
-        return abs(value - other) <= 1e-6 * other
+        return abs(float(value) - other) <= 1e-4 * other
 
     return check(
         answer,
         (callable, FUNCTION),
-        (lambda sends: isinstance(sends(lenet, 2), (int, float, numpy.number)),
-         "called with a network and a number of machines, it should return one number"),
-        (lambda sends: not same(4 * sends(lenet, 2), sent_by(2)), "you count numbers, and the question is about bytes"),
+        (lambda sends: isinstance(float(sends(lenet, 2)), float), "called with a network and k, it returns one number"),
+        (lambda sends: not same(4 * sends(lenet, 4), sent_by(4)), "you count numbers, and the question is about bytes"),
+        (lambda sends: not same(sends(lenet, 4) / 8, sent_by(4)), "you count bits, and the question is about bytes"),
+        (lambda sends: not same(1e6 * sends(lenet, 4), sent_by(4)), "that is in megabytes: return bytes"),
+        (lambda sends: not same(2 * sends(lenet, 4), sent_by(4)),
+         "that is half of what the ring sends: you count one of its two rounds of k−1 steps"),
+        (lambda sends: not same(sends(lenet, 4), 4 * sent_by(4)),
+         "in each step, a machine sends one part of the array, not all of it"),
         (lambda sends: sends(lenet, 1) == 0, "how much does a machine send that is alone?"),
-        (lambda sends: same(sends(lenet, 2), sent_by(2)),
-         "for LeNet on two machines the simulated ring sends another number of bytes"),
-        (lambda sends: same(sends(lenet, 8), sent_by(8)),
-         "right for two machines, but not for eight: what grows with k, and what shrinks?"),
+        (lambda sends: same(sends(lenet, 2), sent_by(2)), "on two machines, the lesson's ring sends another number"),
+        (lambda sends: same(sends(lenet, 8), sent_by(8)), "right for two machines, but not for eight"),
+        (lambda sends: not same(sends(resnet, 2), sent_by(2)), "this is for LeNet, whichever network it is given"),
         (lambda sends: same(sends(resnet, 2), 4 * learned(resnet)),
-         "right for LeNet, but not for ResNet-18: print the names and `grad_req` of its parameters. What does a "
-         "parameter need in order to be summed?"),
-        (lambda sends: same(sends(lenet, 8, bits=16), sent_by(8) / 2), "right with 32 bits, but not with bits=16"))
+         "right for LeNet, but not for ResNet-18. Print the names of its parameters: is there a gradient for each?"),
+        (lambda sends: not same(sends(lenet, 8, bits=16), sent_by(8)), "as many bytes with bits=16 as with bits=32?"),
+        (lambda sends: same(sends(lenet, 8, bits=16), sent_by(8) / 2), "right with 32 bits, but not with bits=16"),
+        (lambda sends: same(sends(lenet, 8, bits=2), sent_by(8) / 16),
+         "right with 16 and 32 bits, but not with bits=2: is a number always whole bytes?"),
+    )
 
 
-def check_3(answer, size, star_time, ring_time):
-    """Check a function (T, size) that returns the best number of machines, with one server and on a ring."""
-    large = 400_000_000  # bytes
-    cases = [(1.0, size), (0.01, size), (1.0, large)]
+def check_3(answer, star_time, ring_time):
+    """Check a function (T, P) that returns the best number of machines, with one server and on a ring."""
+    small, large = 516_272, 400_000_000  # bytes: LeNet, and a network of 100 million parameters
+    cases = [(1.0, small), (0.05, small), (0.2, 10 * small), (60.0, large)]
 
-    def seconds(T, size, k, exchange):
-        return T / k + (exchange(size, k) if k > 1 else 0)
+    def seconds(T, P, k, exchange):
+        return T / k + (exchange(P, k) if k > 1 else 0)
 
-    def holds(T, size, k, exchange):
-        others = {1, 2, k - 1, k + 1, k // 2, 2 * k, int(k / 1.3), int(1.3 * k) + 1} - {0}
-        return seconds(T, size, k, exchange) <= 1.01 * min(seconds(T, size, other, exchange) for other in others)
+    def best(T, P, exchange):
+        return min(range(1, 5001), key=lambda k: seconds(T, P, k, exchange))
+
+    def holds(given, exchange, T, P):
+        """Return whether a number of machines takes at most 1 % longer than the best one, which formulas may miss."""
+        return seconds(T, P, int(given), exchange) <= 1.01 * seconds(T, P, best(T, P, exchange), exchange)
 
     return check(
         answer,
         (callable, FUNCTION),
-        (lambda best: all(len(best(*case)) == 2 for case in cases), "called with T and a size, it returns a pair"),
-        (lambda best: all(k >= 1 and k == int(k) for case in cases for k in best(*case)),
-         "machines are whole numbers, from 1 on: round, and think of small results"),
-        (lambda best: best(1.0, size)[0] <= best(1.0, size)[1],
+        (lambda find: all(len(find(*case)) == 2 for case in cases), "called with T and P, it returns a pair"),
+        (lambda find: all(k >= 1 and k == int(k) for case in cases for k in find(*case)),
+         "machines are whole numbers, from 1 on. Do you return the best k, or its time?"),
+        (lambda find: find(1.0, small)[0] <= find(1.0, small)[1],
          "the number for one server comes first. Which plan can use more machines?"),
-        (lambda best: all(holds(*case, best(*case)[0], star_time) for case in cases),
-         "with one server, another number of machines is faster: how does each of the two times change with k? "
-         "Remember that the server both receives and sends"),
-        (lambda best: all(holds(*case, best(*case)[1], ring_time) for case in cases),
-         "on the ring, another number of machines is faster: what grows with k there, the bytes or the messages?"),
-        (lambda best: tuple(best(0.1, large)) == (1, 1),
-         "a fast machine and a large network: compare with one machine, which exchanges nothing"))
+        (lambda find: tuple(find(1.0, small)) != tuple(find(0.05, small)),
+         "with T = 1 s and 0.05 s it finds the same: what does a faster machine change?"),
+        (lambda find: find(60.0, large)[0] != find(60.0, small)[0], "it finds the same for 0.5 MB and for 400 MB"),
+        (lambda find: all(holds(find(*case)[0], star_time, *case) for case in cases),
+         "with one server, another number of machines is faster. Its load grows with k"),
+        (lambda find: all(holds(find(*case)[1], ring_time, *case) for case in cases),
+         "right with one server. But on the ring, another number of machines is faster"),
+        (lambda find: find(0.1, large)[1] == 1 and find(0.1, large)[0] == 1,
+         "with T = 0.1 s and 400 MB, it finds more than one machine: how long does one take alone?"),
+        (lambda find: find(2.0, large)[0] == 1,
+         "with T = 2 s and 400 MB, one server: your number of machines takes 2.28 s or more. Does one alone?"),
+        (lambda find: holds(find(2.0, large)[1], ring_time, 2.0, large),
+         "with T = 2 s and 400 MB, one machine is best with one server, but not on the ring"),
+    )

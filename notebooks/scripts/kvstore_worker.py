@@ -26,8 +26,9 @@ MESSAGE = re.compile(rb"request=(\d)[\w=, ]*, data_type=\{[^}]*\} Body: data_siz
 def lenet():
     """Return the network, without values yet."""
     net = nn.HybridSequential()
-    net.add(nn.Conv2D(20, 3, activation="tanh"), nn.AvgPool2D(2), nn.Conv2D(50, 5, activation="tanh"),
-            nn.AvgPool2D(2), nn.Dense(128, activation="tanh"), nn.Dense(10))
+    net.add(nn.Conv2D(20, 3, activation="tanh", in_channels=1), nn.AvgPool2D(2),
+            nn.Conv2D(50, 5, activation="tanh", in_channels=20), nn.AvgPool2D(2),
+            nn.Dense(128, activation="tanh", in_units=800), nn.Dense(10, in_units=128))
     return net
 
 
@@ -60,23 +61,36 @@ def push_then_pull(store):
     store.pushpull = pushpull
 
 
-def save(net, step, folder):
-    """Store the parameters; the file `latest` names them once they are complete."""
+def save(net, trainer, step, folder):
+    """Store parameters and the optimizer's state; then the file `latest` names them."""
     net.save_parameters(os.path.join(folder, f"before-{step}.params"))
+    trainer.save_states(os.path.join(folder, f"before-{step}.states"))
     latest = os.path.join(folder, "latest")
     with open(latest + ".new", "w") as file:
         file.write(str(step))
     os.replace(latest + ".new", latest)
 
 
-def resume(net, folder):
-    """Load the newest parameters in `folder`, if there are any; return the step to go on with."""
+def fetch_start(trainer):
+    """Let the workers fetch their common start before they push a gradient.
+
+    A Trainer leaves that to its first step. If it updates the parameters itself, MXNet 1.9.1 may push the first
+    gradients before, and a worker then silently begins with their sum in place of some parameters.
+    """
+    trainer.save_states(os.devnull)  # asks for the start, because a Trainer's state includes its store
+    npx.waitall()
+
+
+def resume(net, trainer, folder):
+    """Load the newest checkpoint in `folder`, if there is one; return the step to go on with."""
     latest = os.path.join(folder, "latest")
     if not os.path.exists(latest):
+        fetch_start(trainer)
         return 0
     with open(latest) as file:
         step = int(file.read())
     net.load_parameters(os.path.join(folder, f"before-{step}.params"))
+    trainer.load_states(os.path.join(folder, f"before-{step}.states"))  # after the parameters, which give the shapes
     return step
 
 
@@ -99,7 +113,7 @@ def count_bytes(log):
 def train(net, trainer, images, labels, rank, workers, log, args):
     """Train on this worker's rows of each batch; return what it recorded of each step, by name."""
     losses, seconds, moved = [], [], []
-    first = resume(net, args.checkpoints) if args.checkpoints else 0
+    first = resume(net, trainer, args.checkpoints) if args.checkpoints else 0
     for step, rows in enumerate(batches(len(images), args.batch_size, args.epochs)):
         if step < first:
             continue
@@ -114,7 +128,7 @@ def train(net, trainer, images, labels, rank, workers, log, args):
         losses.append(loss / len(mine))
         print(f"step {step} done", flush=True)
         if args.checkpoints and rank == 0 and (step + 1) % args.every == 0:
-            save(net, step + 1, args.checkpoints)
+            save(net, trainer, step + 1, args.checkpoints)
         moved.append(count_bytes(log) if args.bytes else [0, 0])
     faulthandler.cancel_dump_traceback_later()
     pushed, pulled = numpy.diff([[0, 0], *moved], axis=0).T
@@ -143,6 +157,7 @@ def main():
     parser.add_argument("--batch-size", type=int, default=128, help="rows of all workers together")
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--rate", type=float, default=0.2)
+    parser.add_argument("--momentum", type=float, default=0)
     parser.add_argument("--seed", type=int, default=0, help="of the starting values: the same for every worker")
     parser.add_argument("--start-limit", type=float, default=60, help="seconds until all processes are there")
     parser.add_argument("--limit", type=float, default=60, help="seconds for a step")
@@ -150,7 +165,7 @@ def main():
     parser.add_argument("--store", default="dist_sync", help="or dist_async, whose server waits for nobody")
     parser.add_argument("--threshold", type=float, help="send two bits per gradient: plus, minus this, or nothing")
     parser.add_argument("--pause", type=float, default=0, help="seconds that this worker sleeps in each step")
-    parser.add_argument("--checkpoints", help="a folder that all can read: resume from it, and store parameters there")
+    parser.add_argument("--checkpoints", help="a folder that all can read: resume from it, and save there")
     parser.add_argument("--every", type=int, default=3, help="steps from one checkpoint to the next")
     parser.add_argument("--lost-at", type=int, help="a drill: kill this process at that step")
     args = parser.parse_args()
@@ -165,7 +180,8 @@ def main():
     npx.random.seed(args.seed)
     net = lenet()
     net.initialize(mxnet.init.Xavier())
-    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": args.rate}, kvstore=store,
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": args.rate, "momentum": args.momentum},
+                            kvstore=store, update_on_kvstore=False if args.checkpoints else None,
                             compression_params=args.threshold and {"type": "2bit", "threshold": args.threshold})
     if args.threshold:
         push_then_pull(store)
