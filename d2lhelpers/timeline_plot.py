@@ -11,7 +11,8 @@ def draw_all(records, label=None):
                              layout="constrained")
     for panel, (title, record) in zip(panels[:, 0], records.items(), strict=True):
         draw(record, panel, label, end)
-        panel.set_title(title, loc="left", fontsize=FONT, fontweight="bold")
+        legend = panel.get_legend()
+        panel.set_title(title, loc="left", fontsize=FONT, fontweight="bold", pad=2.2 * FONT if legend else FONT / 2)
     for panel in panels[:-1, 0]:
         panel.set_xlabel("")
     plt.show()
