@@ -7,7 +7,7 @@ answer_1 = (4, 5, 3)
 # %% 1 right
 answer_1 = np.array([4, 5, 3]).asnumpy()
 
-# %% 1 wrong: not as many as before
+# %% 1 wrong: not as many calls as before
 # Nothing is saved as long as the network itself is imperative.
 answer_1 = [5, 5, 5]
 
