@@ -5,7 +5,6 @@ check must answer:
 
     # %% 1 right
     # %% 1 wrong: a part of the hint that this answer must get
-    # %% 1 right, slow for a reason that the rest of the line tells
 
 What follows is run in the lesson's own kernel after the cell that the exercise gives to its reader.
 """
@@ -20,6 +19,8 @@ import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
+from d2lhelpers.exercises import PATIENCE
+
 ROOT = Path(__file__).parent.parent
 ANSWERS = ROOT / "tests" / "answers"
 NOTEBOOKS = [*(ROOT / "notebooks").glob("0*.ipynb"), *(ROOT / "notebooks" / "deeper").glob("*.ipynb")]
@@ -27,7 +28,7 @@ LESSONS = sorted(path for path in NOTEBOOKS if '"exercise"' in path.read_text(en
 HEADING = re.compile(r"^# %% (\d) (right|wrong)(?:: (.+))?$", re.MULTILINE)
 LIMIT = 900  # seconds for all answers to a lesson
 ENDLESS = "still running"  # the hint for an answer that never ends
-PATIENCE = 4  # seconds that such an answer gets here
+SHORT = 4  # seconds that such an answer gets here
 
 
 class Answer(NamedTuple):
@@ -99,12 +100,11 @@ def faults(lesson, answers):
     checks = []
     for answer in answers:
         given, check = exercises[answer.exercise]
-        patience = PATIENCE if answer.wanted == ENDLESS else "exercises.PATIENCE"
-        checks.append(new_cell(check.source))
-        cells += [
-            new_cell(given.source), new_cell(answer.source),
-            new_cell(f"from d2lhelpers import exercises\nbefore, exercises.PATIENCE = exercises.PATIENCE, {patience}"),
-            checks[-1], new_cell("exercises.PATIENCE = before")]
+        patience = SHORT if answer.wanted == ENDLESS else PATIENCE
+        cells += [new_cell(given.source), new_cell(answer.source),
+                  new_cell(f"from d2lhelpers import exercises\nexercises.PATIENCE = {patience}"),
+                  new_cell(check.source)]
+        checks.append(cells[-1])
     run(cells, lesson)
     failed = [printed(cell) for cell in cells[:len(core)] if any(out.output_type == "error" for out in cell.outputs)]
     if failed:
