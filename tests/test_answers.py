@@ -23,8 +23,9 @@ from d2lhelpers.exercises import PATIENCE
 
 ROOT = Path(__file__).parent.parent
 ANSWERS = ROOT / "tests" / "answers"
-NOTEBOOKS = [*(ROOT / "notebooks").glob("0*.ipynb"), *(ROOT / "notebooks" / "deeper").glob("*.ipynb")]
-LESSONS = sorted(path for path in NOTEBOOKS if '"exercise"' in path.read_text(encoding="utf-8"))
+NOTEBOOKS = ROOT / "notebooks"
+LESSONS = sorted(path for path in [*NOTEBOOKS.glob("*.ipynb"), *NOTEBOOKS.glob("*/*.ipynb")]
+                 if '"exercise"' in path.read_text(encoding="utf-8"))
 HEADING = re.compile(r"^# %% (\d) (right|wrong)(?:: (.+))?$", re.MULTILINE)
 LIMIT = 900  # seconds for all answers to a lesson
 ENDLESS = "still running"  # the hint for an answer that never ends
@@ -39,9 +40,14 @@ class Answer(NamedTuple):
     source: str
 
 
+def name(lesson):
+    """Return a lesson's name: its path below notebooks/, without the suffix."""
+    return lesson.relative_to(NOTEBOOKS).with_suffix("").as_posix()
+
+
 def answers_to(lesson):
     """Return the answers that the table of a lesson holds."""
-    text = (ANSWERS / lesson.relative_to(ROOT / "notebooks")).with_suffix(".py").read_text(encoding="utf-8")
+    text = (ANSWERS / f"{name(lesson)}.py").read_text(encoding="utf-8")
     parts = HEADING.split(text)[1:]  # number, kind, hint, source; number, kind, ...
     found = []
     for number, kind, hint, source in zip(*[iter(parts)] * 4, strict=True):
@@ -116,7 +122,7 @@ def faults(lesson, answers):
             yield f"exercise {answer.exercise}, wanted {answer.wanted!r}, got {said!r}:\n{answer.source}\n"
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.stem)
+@pytest.mark.parametrize("lesson", LESSONS, ids=name)
 def test_every_exercise_has_a_table(lesson):
     """Every exercise has at least two right answers and four wrong ones, whose hints differ for three of them."""
     _, exercises = code_cells(lesson)
@@ -131,7 +137,7 @@ def test_every_exercise_has_a_table(lesson):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.stem)
+@pytest.mark.parametrize("lesson", LESSONS, ids=name)
 def test_each_answer_gets_what_it_deserves(lesson):
     """Each right answer in a lesson's table is called right; each wrong one gets the hint that it must get."""
     if "from mxnet import" in lesson.read_text(encoding="utf-8") and find_spec("mxnet") is None:
