@@ -241,6 +241,29 @@ def in_order(random):
     random.default_rng = lambda seed=None: Generator()
 
 
+@changes("numpy")
+def long_rows(numpy):
+    """Let every grid of numbers in order be one long row."""
+    class Numbers(numpy.ndarray):
+        def reshape(self, *shape):
+            whole = numpy.asarray(self)
+            return whole.reshape(1, -1) if len(shape) == 2 and min(shape) > 0 else whole.reshape(*shape)
+
+    wrap(numpy, "arange", lambda arange, *args, **options: arange(*args, **options).view(Numbers))
+
+
+@changes("ast")
+def no_definitions(ast):
+    """Let a program lose the definitions before its last line, so that no call can be replaced."""
+    def last_line(parse, *args, **options):
+        tree = parse(*args, **options)
+        if isinstance(tree, ast.Module) and any(isinstance(each, ast.FunctionDef) for each in tree.body):
+            tree.body = tree.body[-1:]
+        return tree
+
+    wrap(ast, "parse", last_line)
+
+
 @changes("torch")
 def no_compile(torch):
     """Let `torch.compile` return the function as it is."""
@@ -395,6 +418,8 @@ def apply(null):
         wrap(helpers, "configure_engine", configure_and_keep)
 
     sys.meta_path[:0] = [_AfterImport("d2lhelpers.mxnet", keep_variables), _AfterImport(null.module, null.change)]
+    if null.module in sys.modules:  # Python itself needed it
+        null.change(sys.modules[null.module])
 
 
 class _AfterImport:
