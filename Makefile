@@ -37,11 +37,13 @@ mutants: setup ## changes the code in one place at a time, and lists what no tes
 benchmark: setup ## races the helpers, their peers and the limits, and writes a page about it (ARGS=FOLDER: there)
 	.venv/bin/python benchmarks/collect.py $(ARGS)
 
-# Times and widgets would differ in every run, and stored widgets break previews, so text is stored in their place.
+# Times and widgets would differ in every run, and stored widgets break previews, so text is stored in their place. What
+# a cell prints in several pieces becomes one after the run; nbconvert's --coalesce-streams would join before it.
+JOIN = nbconvert.preprocessors.CoalesceStreamsPreprocessor
 execute: setup ## runs the lessons from fresh kernels and stores them (LESSONS=... names some)
-	D2LHELPERS_WIDGETS=0 .venv/bin/python -m nbconvert --to notebook --execute --inplace --coalesce-streams \
-		--ExecutePreprocessor.timeout=600 --ExecutePreprocessor.record_timing=False \
-		--ExecutePreprocessor.store_widget_state=False $(LESSONS)
+	D2LHELPERS_WIDGETS=0 .venv/bin/python -m nbconvert --to notebook --execute --inplace \
+		--NotebookExporter.preprocessors=$(JOIN) --ExecutePreprocessor.timeout=600 \
+		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.store_widget_state=False $(LESSONS)
 
 slides: setup ## makes a deck of every lesson in build/slides, which opens without a network (PDF=1: also PDFs)
 	.venv/bin/python editions/write.py slides build/slides $(if $(PDF),--pdf)
