@@ -28,6 +28,10 @@ class Clip(nn.Module):
 
 answer_1 = Clip()
 
+# %% 1 right
+# PyTorch traces max of two tensors as torch.maximum.
+answer_1 = lambda g: g / max(g.norm(), torch.tensor(1.0))
+
 # %% 1 wrong: more than one graph
 answer_1 = clipped
 
@@ -42,8 +46,13 @@ def ours(gradient):
 answer_1 = ours
 
 # %% 1 wrong: more than one graph
-# max asks for a truth value, too.
-answer_1 = lambda g: g / max(g.norm(), torch.tensor(1.0))
+# Right numbers, but it reports them inside.
+def ours(gradient):
+    norm = gradient.norm().clamp(min=1)
+    print(end="")
+    return gradient / norm
+
+answer_1 = ours
 
 # %% 1 wrong: no graph at all
 uncompiled = torch.compiler.disable(clipped)
