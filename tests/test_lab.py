@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 LESSONS = []  # those whose framework is installed
 for pattern in ("notebooks/*.ipynb", "notebooks/[!.]*/*.ipynb"):
     for path in sorted(ROOT.glob(pattern)):
-        framework = "torch" if path.parent.name == "pytorch" else "mxnet"
+        framework = "torch" if '"import torch' in path.read_text(encoding="utf-8") else "mxnet"
         if find_spec(framework):
             LESSONS.append(path.relative_to(ROOT).as_posix())
 

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 import d2lhelpers.torch
-from d2lhelpers.torch import allreduce, evaluate_accuracy, split_and_load
+from d2lhelpers.torch import allreduce, evaluate_accuracy, split_and_load, torch_log
 
 # On a machine with GPUs the same tests run on them as well.
 DEVICES = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
@@ -89,3 +89,16 @@ def test_accuracy_is_measured_in_evaluation_mode():
     with pytest.raises(ValueError, match="no rows"):
         evaluate_accuracy([], net, ["cpu"])
     assert net.training
+
+
+def test_the_log_of_a_program():
+    """A log holds what PyTorch says about the program, without times and places; that of a silent one is empty."""
+    def compile_twice():
+        double = torch.compile(lambda x: 2 * x, backend="eager")
+        for rows in (2, 3):
+            double(torch.ones(rows))
+
+    lines = torch_log(compile_twice, "recompiles")
+    assert lines[0].startswith("Recompiling function <lambda> in ")
+    assert "size mismatch at index 0. expected 2, actual 3" in lines[2]
+    assert torch_log(int, "recompiles") == []
