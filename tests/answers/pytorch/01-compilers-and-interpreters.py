@@ -44,72 +44,14 @@ answer_1 = 5
 answer_1 = [1, 2]
 
 # %% 2 right
-answer_2 = torch.export.export(net, (example,), dynamic_shapes={"x": {0: torch.export.Dim("rows")}})
-
-# %% 2 right
-answer_2 = torch.export.export(net, (example,), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},))
-
-# %% 2 right
-answer_2 = torch.export.export(net, (example,), dynamic_shapes=[[torch.export.Dim.AUTO, 512]])
-
-# %% 2 right
-# Stored and loaded again.
-torch.export.save(torch.export.export(
-    net, (torch.randn(9, 512),), dynamic_shapes=({0: torch.export.Dim("n", min=1)},)), f"{folder.name}/any.pt2")
-answer_2 = torch.export.load(f"{folder.name}/any.pt2")
-
-# %% 2 wrong: one row, and no other
-answer_2 = exported
-
-# %% 2 wrong: still a constant
-answer_2 = torch.export.export(net, (example,))
-
-# %% 2 wrong: still a constant
-# A constant for each batch that is asked for.
-answer_2 = torch.export.export(net, (torch.randn(64, 512),))
-
-# %% 2 wrong: largest number of rows
-answer_2 = torch.export.export(net, (example,), dynamic_shapes={"x": {0: torch.export.Dim("rows", max=64)}})
-
-# %% 2 wrong: largest number of rows
-answer_2 = torch.export.export(net, (example,), dynamic_shapes={"x": {0: torch.export.Dim("rows", max=10**6)}})
-
-# %% 2 wrong: refuses one row
-answer_2 = torch.export.export(net, (example,), dynamic_shapes={"x": {0: torch.export.Dim("rows", min=2)}})
-
-# %% 2 wrong: refuses some
-answer_2 = torch.export.export(net, (torch.randn(6, 512),),
-                               dynamic_shapes={"x": {0: 3 * torch.export.Dim("rows")}})
-
-# %% 2 wrong: not those of `net`
-answer_2 = torch.export.export(Net(), (example,), dynamic_shapes={"x": {0: torch.export.Dim("rows")}})
-
-# %% 2 wrong: does not take rows of 512
-answer_2 = torch.export.export(nn.Linear(4, 2), (torch.randn(3, 4),),
-                               dynamic_shapes={"input": {0: torch.export.Dim("rows")}})
-
-# %% 2 wrong: what `export` itself returns
-answer_2 = torch.export.export(net, (example,), dynamic_shapes={"x": {0: torch.export.Dim("rows")}}).module()
-
-# %% 2 wrong: what `export` itself returns
-answer_2 = net
-
-# %% 2 wrong: what `export` returns
-answer_2 = "dynamic_shapes"
-
-# %% 2 wrong: it is the network
-# It compiles any number of rows, but it is no file.
-answer_2 = torch.compile(net, backend="eager", dynamic=True)
-
-# %% 3 right
 def ready(net, backend):
     compiled = torch.compile(net, backend=backend, dynamic=True)
     compiled(torch.randn(32, 512))
     return compiled
 
-answer_3 = ready
+answer_2 = ready
 
-# %% 3 right
+# %% 2 right
 # Both sizes in advance.
 def ready(net, backend):
     compiled = torch.compile(net, backend=backend)
@@ -117,18 +59,18 @@ def ready(net, backend):
         compiled(torch.randn(rows, 512))
     return compiled
 
-answer_3 = ready
+answer_2 = ready
 
-# %% 3 right
+# %% 2 right
 # A constant for each size.
 def ready(network, compiler):
     fast = torch.compile(network, backend=compiler, dynamic=False)
     serve(fast)
     return fast
 
-answer_3 = ready
+answer_2 = ready
 
-# %% 3 right
+# %% 2 right
 # Only one size ever reaches the compiled network.
 def ready(net, backend):
     compiled = torch.compile(net, backend=backend)
@@ -141,9 +83,9 @@ def ready(net, backend):
     padded(torch.randn(32, 512))
     return padded
 
-answer_3 = ready
+answer_2 = ready
 
-# %% 3 right
+# %% 2 right
 def ready(net, backend):
     compiled = torch.compile(net, backend=backend)
     example = torch.randn(32, 512)
@@ -151,12 +93,12 @@ def ready(net, backend):
     compiled(example)
     return compiled
 
-answer_3 = ready
+answer_2 = ready
 
-# %% 3 wrong: still has to wait
-answer_3 = prepare
+# %% 2 wrong: still has to wait
+answer_2 = prepare
 
-# %% 3 wrong: still has to wait
+# %% 2 wrong: still has to wait
 # Only once more, for the same size.
 def ready(net, backend):
     compiled = torch.compile(net, backend=backend)
@@ -164,9 +106,9 @@ def ready(net, backend):
     compiled(torch.randn(32, 512))
     return compiled
 
-answer_3 = ready
+answer_2 = ready
 
-# %% 3 wrong: still has to wait
+# %% 2 wrong: still has to wait
 # The size of all requests, not of a batch.
 def ready(net, backend):
     compiled = torch.compile(net, backend=backend, dynamic=False)
@@ -174,92 +116,92 @@ def ready(net, backend):
     compiled(torch.randn(32, 512))
     return compiled
 
-answer_3 = ready
+answer_2 = ready
 
-# %% 3 wrong: before the first request
+# %% 2 wrong: before the first request
 def ready(net, backend):
     return torch.compile(net, backend=backend, dynamic=True)
 
-answer_3 = ready
+answer_2 = ready
 
-# %% 3 wrong: never runs it
+# %% 2 wrong: never runs it
 # The eager network.
 def ready(net, backend):
     compiled = torch.compile(net, backend=backend, dynamic=True)
     compiled(torch.randn(32, 512))
     return net
 
-answer_3 = ready
+answer_2 = ready
 
-# %% 3 wrong: nothing is compiled
+# %% 2 wrong: nothing is compiled
 def ready(net, backend):
     return net
 
-answer_3 = ready
+answer_2 = ready
 
-# %% 3 wrong: nothing is compiled
+# %% 2 wrong: nothing is compiled
 def ready(net, backend):
     compiled = torch.compile(net, backend="eager", dynamic=True)
     compiled(torch.randn(32, 512))
     return compiled
 
-answer_3 = ready
+answer_2 = ready
 
-# %% 3 wrong: not answered by compiled code
+# %% 2 wrong: not answered by compiled code
 def ready(net, backend):
     compiled = torch.compile(net, backend=backend)
     compiled(torch.randn(32, 512))
     return lambda batch: compiled(batch) if len(batch) == 32 else net(batch)
 
-answer_3 = ready
+answer_2 = ready
 
-# %% 3 wrong: not answered by compiled code
+# %% 2 wrong: not answered by compiled code
 def ready(net, backend):
     compiled = torch.compile(net, backend=backend)
     compiled(torch.randn(32, 512))
     torch.compiler.set_stance("eager_on_recompile")
     return compiled
 
-answer_3 = ready
+answer_2 = ready
 
-# %% 3 wrong: return a network
+# %% 2 wrong: return a network
 def ready(net, backend):
     compiled = torch.compile(net, backend=backend, dynamic=True)
     compiled(torch.randn(32, 512))
 
-answer_3 = ready
+answer_2 = ready
 
-# %% 3 wrong: other answers, or none
+# %% 2 wrong: other answers, or none
 # Another network: it is compiled, and never trained.
 def ready(net, backend):
-    compiled = torch.compile(Net(), backend=backend, dynamic=True)
+    compiled = torch.compile(new_net(), backend=backend, dynamic=True)
     compiled(torch.randn(32, 512))
     return compiled
 
-answer_3 = ready
+answer_2 = ready
 
-# %% 3 wrong: other answers, or none
+# %% 2 wrong: other answers, or none
 # It drops the last batch's rows.
 def ready(net, backend):
     compiled = torch.compile(net, backend=backend)
     compiled(torch.randn(32, 512))
     return lambda batch: compiled(batch) if len(batch) == 32 else batch.new_zeros(len(batch), 2)
 
-answer_3 = ready
+answer_2 = ready
 
-# %% 3 wrong: without parentheses
-answer_3 = torch.compile(net, backend="eager", dynamic=True)
+# %% 2 wrong: without parentheses
+answer_2 = torch.compile(net, backend="eager", dynamic=True)
 
-# %% 3 wrong: take a network and a backend
-answer_3 = torch.compile
+# %% 2 wrong: take a network and a backend
+answer_2 = torch.compile
 
-# %% 3 wrong: take a network and a backend
-answer_3 = lambda net: torch.compile(net, dynamic=True)
+# %% 2 wrong: take a network and a backend
+answer_2 = lambda net: torch.compile(net, dynamic=True)
 
-# %% 3 wrong: still running
+# %% 2 wrong: still running
 def ready(net, backend):
     compiled = torch.compile(net, backend=backend)
     while True:
         compiled(torch.randn(32, 512))
 
-answer_3 = ready
+answer_2 = ready
