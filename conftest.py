@@ -73,8 +73,11 @@ if "mxnet" not in missing:
 FILES_OF_TRACK = {
     "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/mxnet_timeline.py", "notebooks/[0-9]*.ipynb",
               "notebooks/deeper/[!fw]*",  # all but fewer-pieces (PyTorch) and where-bytes-live (NumPy alone)
+              "notebooks/deeper/[!w]*",  # all but where-bytes-live (NumPy alone) and without-its-class (PyTorch)
               "notebooks/scripts/*", "tests/test_mxnet.py", "tests/test_many_machines.py"],
     "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "notebooks/deeper/fewer*", "tests/test_torch.py"],
+    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "notebooks/deeper/without-*",
+              "tests/test_torch.py"],
 }
 # Two packages are called checks, and neither has doctests; answers are cells of lessons; mutants.py needs cosmic-ray.
 collect_ignore_glob = ["*/checks/*", "*/answers/*", "tests/mutants.py"]

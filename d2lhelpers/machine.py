@@ -1,7 +1,8 @@
-"""What the machine has, and how fast it is: `report`, `limits` with a roofline, and `count_calls`."""
+"""What the machine has, and how fast it is: `report`, `limits` with a roofline, `count_calls`, `count_new_pages`."""
 import functools
 import os
 import platform
+import resource
 import shutil
 import subprocess
 import sys
@@ -176,3 +177,16 @@ def count_calls(fn: Callable[[], object]) -> int:
     with Timeline() as timeline:
         fn()
     return timeline.calls
+
+
+def count_new_pages(fn: Callable[[], object]) -> int:
+    """Return how many pages of new memory the system provides during `fn()`: those that are used for the first time.
+
+    A page has `resource.getpagesize()` bytes. Lesson: pytorch/01-compilers-and-interpreters.
+
+    >>> count_new_pages(lambda: b"x" * 2**26) > 0
+    True
+    """
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    fn()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before

@@ -25,6 +25,7 @@ NULLS = {
     "serial-engine": Null({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
     "one-workspace": Null({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
     "fresh-memory": Null({"MALLOC_MMAP_THRESHOLD_": "65536"}),  # glibc returns every larger array to the system
+    "kept-memory": Null({"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**30)}),  # glibc returns nothing
 }
 
 

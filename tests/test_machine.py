@@ -11,7 +11,7 @@ from matplotlib.text import Text
 
 from d2lhelpers import machine, measure, plots
 from d2lhelpers.benchmark import Comparison, Measurement
-from d2lhelpers.machine import Limits, count_calls, limits, report
+from d2lhelpers.machine import Limits, count_calls, count_new_pages, limits, report
 from d2lhelpers.timeline import Operator, Timeline
 
 matplotlib.use("Agg")
@@ -136,6 +136,14 @@ def test_calls_are_counted():
     net.hybridize()
     net(x)
     assert count_calls(lambda: net(x).wait_to_read()) == 1
+
+
+def test_new_pages_are_counted():
+    """Memory that nobody has used before counts, memory that is used again does not."""
+    size = 2**26
+    assert count_new_pages(lambda: b"x" * size) >= size // 2**21  # pages of 2 MiB, or of 4 KiB
+    used = bytearray(b"x" * 2**20)
+    assert count_new_pages(lambda: used.count(b"x")) < 2**20 // 4096
 
 
 def example_timeline():

@@ -2,19 +2,39 @@
 from d2lhelpers.exercises import check
 
 
-def check_1(answer, timeline):
-    """Check the share of the `timeline` in which the CPU ran no operator."""
-    busy, end = timeline.busy("cpu"), timeline.end
+def check_1(answer, timeline, plain):
+    """Check how many times as long the operators of the `timeline` took as without it, which was `plain` seconds."""
+    first = timeline.operators[0].start
+    last = timeline.operators[-1]
+    span = last.end - first
+    ratio = span / plain
+    edges = "that counts the time before the first addition and after the last one, too"
+    difference = "that is a difference, a time. How many times does the one fit into the other?"
+    alone = "that is the recorded time alone: compare it with the other"
+    mistakes = {
+        timeline.end / plain: edges, last.end / plain: edges, (timeline.end - first) / plain: edges,
+        timeline.busy("cpu") / plain: "that leaves out the gaps between the additions",
+        (last.start - first) / plain: "that ends when the last addition begins",
+        timeline.operators[-2].end / plain - first / plain: "that leaves out the last addition",
+        ratio - 1: "that is how many times longer it took, not how many times as long: twice as long is 2",
+        1 / ratio: "that divides the other way round: which of the two took longer?",
+        100 * ratio: "that is in percent: twice as long is 2, not 200",
+        1e3 * ratio: "one of the two times is in seconds, the other is not",
+        span - plain: difference, 1e3 * (span - plain): difference, 1e6 * (span - plain): difference,
+        span: alone, 1e3 * span: alone, 1e6 * span: alone,
+    }
 
-    def near(number, other):
-        return abs(number - other) <= 0.05 * abs(other)
+    def distance(answer, number):
+        return abs(float(answer) / number - 1)
+
+    def nearest(answer):
+        """Return which of the right answer and the mistakes is near, and the nearest."""
+        found = min([ratio, *mistakes], key=lambda number: distance(answer, number))
+        return found if distance(answer, found) <= 0.05 else None
 
     return check(
         answer,
-        (lambda a: isinstance(a, (int, float)), "give a number, or an expression that yields one"),
-        (lambda a: near(a, 1 - busy / end) or not near(a, end - busy),
-         "that is a number of seconds. What share of the whole are they?"),
-        (lambda a: near(a, 1 - busy / end) or not near(a, busy / end), "that is the share that did go into operators"),
-        (lambda a: 0 < a < 1, "a share lies between 0 and 1"),
-        (lambda a: near(a, 1 - busy / end), "this share and the operators' share of the time do not add up to 1"),
+        (lambda a: float(a) is not None, "give a number, or an expression that yields one"),
+        *((lambda a, mistake=mistake: nearest(a) != mistake, hint) for mistake, hint in mistakes.items()),
+        (lambda a: nearest(a) == ratio, "the time without recording, multiplied by that, is not the recorded time"),
     )

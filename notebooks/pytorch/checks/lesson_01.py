@@ -6,62 +6,85 @@ from d2lhelpers.exercises import check
 
 def check_1(answer):
     """Check the numbers of loops that the compiler writes for three functions with products and without."""
-    return check(
-        answer,
-        (lambda a: len(a) == 3, "give a list of three numbers in brackets"),
-        (lambda a: all(type(n) is int for n in a), "each is a count: a whole number"),
-        (lambda a: a[0] == 1, "all operators of the first function are element-wise"),
-        (lambda a: a[1] == 2, "a product stays a call of the library, and the ReLU before it must be finished first"),
-        (lambda a: a[2] == 2, "how many groups of element-wise operators do the two products leave?"))
+    mistakes = {
+        (4, 3, 4): "that is how many operators run eagerly",
+        (4, 2, 2): "that counts each element-wise operator on its own, as if nothing were fused",
+        (1, 3, 4): "that counts the products, too: does the compiler write a loop for them?",
+        (0, 1, 2): "that counts the products, not the loops",
+        (1, 1, 1): "that is one loop per function. Which operators of the second one would it hold, and could they run "
+                   "one right after the other?",
+        (1, 2, 3): "that is the order of the questions, not a count of loops",
+    }
 
-
-def check_2(answer, net):
-    """Check an exported program of `net` that takes any number of rows."""
-    def agrees(program, rows):
-        data = torch.randn(rows, 512)
-        return torch.allclose(program.module()(data), net(data), rtol=1e-4, atol=1e-5)
+    def counts(answer):
+        return tuple(float(count) for count in answer)
 
     return check(
         answer,
-        (lambda program: isinstance(program, torch.export.ExportedProgram),
-         "what `export` returns, not its module and not the network"),
-        (lambda program: agrees(program, 3) and agrees(program, 64),
-         "the number of rows is still a constant: which argument of `export` names an axis?"),
-        (lambda program: agrees(program, 1), "one row is a number of rows, too"))
+        (lambda a: len(counts(a)) == 3, "give a list of three numbers in brackets"),
+        (lambda a: all(count >= 0 and count % 1 == 0 for count in counts(a)), "each is a count: a whole number"),
+        *((lambda a, mistake=mistake: counts(a) != mistake, hint) for mistake, hint in mistakes.items()),
+        (lambda a: counts(a)[0] == 1, "the first number: which of its operators can be finished number by number?"),
+        (lambda a: counts(a)[1] == 2, "the second number: what must be finished before the product can begin, and what "
+                                      "can only begin after it?"),
+        (lambda a: counts(a)[2] == 2, "the third number: go through it as the second, from the inside out"))
 
 
-def count_compilations(prepare, net, serve):
-    """Return how often `prepare` compiles the network, and how often serving does; nothing is made faster here."""
+def serve_and_count(prepare, net, serve):
+    """Return what `serve` answers, and three counts: graphs made by `prepare`, made by `serve`, and run by `serve`.
+
+    The backend runs each graph as it is: nothing is made faster here.
+    """
     graphs = []
+    runs = []
 
     def backend(graph, inputs):
+        def run(*args):
+            runs.append(graph)
+            return graph.forward(*args)
+
         graphs.append(graph)
-        return graph.forward
+        return run
 
     torch.compiler.reset()
-    compiled = prepare(net, backend)
-    before = len(graphs)
-    serve(compiled)
-    return before, len(graphs) - before
+    try:
+        prepared = prepare(net, backend)
+        before = len(graphs)
+        runs.clear()
+        answers = serve(prepared)
+    finally:
+        torch.compiler.set_stance("default")
+    return answers, {"before": before, "during": len(graphs) - before, "runs": len(runs)}
 
 
-def check_3(answer, net, serve):
+def check_2(answer, net, serve):
     """Check a function that compiles a network so that `serve` need not."""
-    def right(function):
-        def served(compiled):
-            answers.extend(serve(compiled))
+    def counted(function):
+        return serve_and_count(function, net, serve)[1]
 
-        answers = []
-        count_compilations(function, net, served)
+    def makes_a_network(function):
+        return callable(function(net, lambda graph, inputs: graph.forward))
+
+    def right(function):
+        answers, _ = serve_and_count(function, net, serve)
         return torch.allclose(torch.cat(answers), torch.cat(serve(net)), rtol=1e-4, atol=1e-5)
+
+    def compiles(function):
+        counts = counted(function)
+        return counts["before"] + counts["during"] > 0
 
     return check(
         answer,
-        (callable, "a function: its name alone, without parentheses"),
-        (right, "its network gives other answers"),
-        (lambda function: sum(count_compilations(function, net, serve)) > 0,
-         "nothing is compiled: hand `backend` on to `torch.compile`"),
-        (lambda function: count_compilations(function, net, serve)[0] > 0,
-         "nothing is compiled before the first request: the first call compiles"),
-        (lambda function: count_compilations(function, net, serve)[1] == 0,
-         "serving still compiles: how many rows does the last batch have?"))
+        (lambda function: callable(function) and not isinstance(function, torch.nn.Module),
+         "a function such as `prepare`: its name alone, without parentheses"),
+        (makes_a_network, "it should take a network and a backend, and return a network"),
+        (right, "its network gives other answers, or none"),
+        (compiles, "nothing is compiled with `backend`"),
+        (lambda function: counted(function)["before"] > 0,
+         "nothing is compiled before the first request: what does `torch.compile` do until there is a call?"),
+        (lambda function: counted(function)["runs"] > 0,
+         "something is compiled, but what your function returns never runs it"),
+        (lambda function: counted(function)["during"] == 0,
+         "one of the answers still has to wait for a compilation"),
+        (lambda function: counted(function)["runs"] >= len(serve(net)),
+         "nothing compiles any more, but one of the batches is not answered by compiled code"))
