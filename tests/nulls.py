@@ -325,10 +325,17 @@ def no_exchange(dist):
 
 
 @changes("concurrent.futures.thread", parallel=True)
-def one_worker(thread):
-    """Give every pool of threads a single thread."""
-    wrap(thread.ThreadPoolExecutor, "__init__", lambda make, pool, max_workers=None, *args, **options:
-         make(pool, 1, *args, **options))
+def no_threads(thread):
+    """Let a pool of threads make each call at once, in the thread that submits it."""
+    def call_at_once(submit, pool, function, *args, **options):
+        future = thread._base.Future()
+        try:
+            future.set_result(function(*args, **options))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    wrap(thread.ThreadPoolExecutor, "submit", call_at_once)
 
 
 @changes("torch.utils.data.dataloader")
