@@ -70,14 +70,23 @@ if usable_cores() == 1:
 if "mxnet" not in missing:
     with contextlib.redirect_stdout(None):  # the number of tests stays the last line of the output
         configure_engine(devices=2)
+
+ROOT = Path(__file__).parent
+IMPORTS_TORCH = re.compile(r'^[ "]*(import|from) torch\b', re.MULTILINE)  # in a notebook a line begins with a quote
+OVER_TORCH = [str(file.relative_to(ROOT)) for kind in ("deeper/*.ipynb", "scripts/*.py")
+              for file in ROOT.glob(f"notebooks/{kind}") if IMPORTS_TORCH.search(file.read_text(encoding="utf-8"))]
+OVER_NUMPY = ["notebooks/deeper/where-bytes-live.ipynb"]
+DEEPER = [str(file.relative_to(ROOT)) for file in ROOT.glob("notebooks/deeper/*.ipynb")]
 FILES_OF_TRACK = {
     "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/mxnet_timeline.py", "notebooks/[0-9]*.ipynb",
               "notebooks/deeper/[!fw]*",  # all but fewer-pieces (PyTorch) and where-bytes-live (NumPy alone)
               "notebooks/deeper/[!w]*",  # all but where-bytes-live (NumPy alone) and without-its-class (PyTorch)
-              "notebooks/scripts/*", "tests/test_mxnet.py", "tests/test_many_machines.py"],
     "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "notebooks/deeper/fewer*", "tests/test_torch.py"],
     "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "notebooks/deeper/without-*",
               "tests/test_torch.py"],
+              *(set(DEEPER) - set(OVER_TORCH + OVER_NUMPY)), "notebooks/scripts/*", "tests/test_mxnet.py",
+              "tests/test_many_machines.py"],
+    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", *OVER_TORCH, "tests/test_torch*.py"],
 }
 # Two packages are called checks, and neither has doctests; answers are cells of lessons; mutants.py needs cosmic-ray.
 collect_ignore_glob = ["*/checks/*", "*/answers/*", "tests/mutants.py"]

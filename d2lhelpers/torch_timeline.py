@@ -16,12 +16,13 @@ from . import timeline
 BLOCK = "Timeline block"  # the name of the block in the record
 ON_GPU = "kernel", "gpu_memcpy", "gpu_memset"
 WAITS = re.compile("cuda.*Synchronize")  # the calls in which Python waits for a GPU
-NOT_CALLED = "autograd::engine", "TorchDynamo Cache Lookup"  # not by Python: steps of a backward pass, guards
 # Functions of PyTorch that look at values: to hand them to Python, or because the shape of the result depends on them.
 LOOK_AT_VALUES = {
     "__array__", "__bool__", "__complex__", "__contains__", "__float__", "__format__", "__index__", "__int__",
     "__repr__", "allclose", "argwhere", "bincount", "cpu", "equal", "is_nonzero", "item", "masked_select", "nonzero",
     "numpy", "tolist", "unique", "unique_consecutive"}
+# Not called by Python: steps of a backward pass, guards, and what gloo's threads do.
+NOT_CALLED = "autograd::engine", "TorchDynamo Cache Lookup", "gloo:"
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or the profiler would write two lines at each start
 
 
@@ -31,7 +32,8 @@ class Timeline(timeline.Timeline):
     See `d2lhelpers.timeline.Timeline` for what a record holds; `memory` stays empty. An operator that calls others is
     shown as one. On a CPU each thread has a row: "cpu", "cpu thread 1", ... On a GPU kernels and copies are shown where
     they ran: "cuda:0", or with several streams "cuda:0 stream 7", ...; the CPU's rows then show which thread queued
-    them. Lesson: pytorch/00-start-here.
+    them. A process group's all-reduces have rows of their own, too: gloo's threads make them. Lesson:
+    pytorch/00-start-here.
 
     >>> x = torch.ones(100, 100)
     >>> with Timeline() as timeline:
@@ -141,12 +143,13 @@ def _read(events):
         start = (event["ts"] - block["ts"]) / 1e6
         end = (event["ts"] + event["dur"] - block["ts"]) / 1e6
         thread = event["tid"]
+        on_cpu = event["cat"] == "cpu_op" or event["name"].startswith("gloo:")
         if event["cat"] in ON_GPU:
             device, stream = _place(event)
             several = sum(other == device for other, _ in streams) > 1
             row = f"cuda:{device} stream {stream}" if several else f"cuda:{device}"
             operators.append(timeline.Operator(_name(event), row, start, end))
-        elif event["cat"] == "cpu_op" and start >= ends.get(thread, start):
+        elif on_cpu and start >= ends.get(thread, start):
             ends[thread] = end
             row = rows.setdefault(thread, f"cpu thread {len(rows)}")
             operators.append(timeline.Operator(_name(event), row, start, end))
@@ -167,4 +170,4 @@ def _name(event):
     name = event["name"]
     if event["cat"] == "kernel":
         name = re.split(r"[<(]", name.replace("(anonymous namespace)::", ""))[0].removeprefix("void ")
-    return name.split("::")[-1].removeprefix("evaluate_function: ")
+    return name.split("::")[-1].removeprefix("evaluate_function: ").removeprefix("gloo:")

@@ -386,6 +386,38 @@ def no_hook(torch):
     torch.nn.parallel.DistributedDataParallel.register_comm_hook = lambda *args: None
 
 
+@changes("torch.nn.functional")
+def mean_of_means(functional):
+    """Let `cross_entropy` return the mean over its rows, whatever is asked for: no rank's rows are weighed."""
+    wrap(functional, "cross_entropy", lambda loss, *args, reduction="mean", **options: loss(*args, **options))
+
+
+@changes("torch.nn.functional")
+def fixed_rows(functional):
+    """Let a mean `cross_entropy` divide the sum by 32, however many rows there are."""
+    def divide(loss, *args, reduction="mean", **options):
+        total = loss(*args, reduction="sum", **options)
+        return total / 32 if reduction == "mean" else total
+
+    wrap(functional, "cross_entropy", divide)
+
+
+@changes("torch.distributed.algorithms.join")
+def no_join(join):
+    """Let `Join` do nothing: a rank without a batch makes no all-reduce for the others."""
+    class DoNothing(join.Join):
+        def __init__(self, *args, **options):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            return None
+
+    join.Join = DoNothing
+
+
 @changes("torch")
 def empty_checkpoint(torch):
     """Let a checkpoint give nothing back: zeros for a tensor, and in a training job step 0 without any state."""
