@@ -72,9 +72,11 @@ if "mxnet" not in missing:
         configure_engine(devices=2)
 FILES_OF_TRACK = {
     "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/mxnet_timeline.py", "notebooks/[0-9]*.ipynb",
-              "notebooks/deeper/[!w]*",  # all but where-bytes-live, which needs NumPy alone
+              "notebooks/deeper/[!w]*",  # all but where-bytes-live and what-sharding-leaves
               "notebooks/scripts/*", "tests/test_mxnet.py", "tests/test_many_machines.py"],
-    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "tests/test_torch.py"],
+    "torch": ["d2lhelpers/torch*.py", "d2lhelpers/sharding.py", "notebooks/pytorch/*",
+              "notebooks/deeper/what-sharding-leaves.ipynb", "notebooks/scripts/fsdp2_train.py", "tests/test_torch.py",
+              "tests/test_sharding.py"],
 }
 # Two packages are called checks, and neither has doctests; answers are cells of lessons; mutants.py needs cosmic-ray.
 collect_ignore_glob = ["*/checks/*", "*/answers/*", "tests/mutants.py"]

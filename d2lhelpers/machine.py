@@ -1,5 +1,6 @@
-"""What the machine has, and how fast it is: `report`, `limits` with a roofline, and `count_calls`."""
+"""What the machine has, and how fast it is: `report`, `limits` with a roofline, `count_calls` and `count_bytes`."""
 import functools
+import math
 import os
 import platform
 import shutil
@@ -176,3 +177,24 @@ def count_calls(fn: Callable[[], object]) -> int:
     with Timeline() as timeline:
         fn()
     return timeline.calls
+
+
+def count_bytes(fn: Callable[[], object]) -> float:
+    """Return how many bytes this process writes in `fn()`, or nan where the system does not count them (Linux does).
+
+    Counted is what goes through the system call `write`, as all data of PyTorch's gloo does. `fn` is called twice, and
+    counted the second time: the first call may also connect with other processes. Lesson: pytorch/05-sharding.
+
+    >>> _, end = os.pipe()
+    >>> count_bytes(lambda: os.write(end, b"1234")) if sys.platform == "linux" else 4
+    4
+    """
+    import psutil
+    counters = getattr(psutil.Process(), "io_counters", None)
+    fn()
+    if counters is None:
+        fn()
+        return math.nan
+    before = counters().write_chars
+    fn()
+    return counters().write_chars - before
