@@ -87,6 +87,10 @@ FILES_OF_TRACK = {
               *(set(DEEPER) - set(OVER_TORCH + OVER_NUMPY)), "notebooks/scripts/*", "tests/test_mxnet.py",
               "tests/test_many_machines.py"],
     "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", *OVER_TORCH, "tests/test_torch*.py"],
+              "notebooks/deeper/[!w]*",  # all but where-bytes-live and what-sharding-leaves
+    "torch": ["d2lhelpers/torch*.py", "d2lhelpers/sharding.py", "notebooks/pytorch/*",
+              "notebooks/deeper/what-sharding-leaves.ipynb", "notebooks/scripts/fsdp2_train.py", "tests/test_torch.py",
+              "tests/test_sharding.py"],
 }
 # Two packages are called checks, and neither has doctests; answers are cells of lessons; mutants.py needs cosmic-ray.
 collect_ignore_glob = ["*/checks/*", "*/answers/*", "tests/mutants.py"]

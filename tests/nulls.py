@@ -313,6 +313,24 @@ def replicated(fsdp):
     wrap(fsdp, "fully_shard", shard_over_one)
 
 
+@changes("torch.distributed.fsdp")
+def always_reduce(fsdp):
+    """Let FSDP2 reduce the gradients in every backward pass, whatever it was told."""
+    fsdp.FSDPModule.set_requires_gradient_sync = lambda *args, **options: None
+
+
+@changes("torch.distributed.fsdp")
+def one_precision(fsdp):
+    """Let FSDP2 ignore the types that it was told: everything is in the parameters' own type."""
+    wrap(fsdp, "MixedPrecisionPolicy", lambda policy, **types: policy())
+
+
+@changes("torch.utils.checkpoint")
+def no_recompute(module):
+    """Let activation checkpointing keep everything, and recompute nothing."""
+    wrap(module, "checkpoint", lambda checkpoint, function, *args, **options: function(*args))
+
+
 @changes("torch.distributed")
 def no_exchange(dist):
     """Let a reduce-scatter reduce nothing: each rank keeps its own gradients."""

@@ -88,6 +88,7 @@ def test_claims_fail_under_their_null(path, name, tmp_path):
     framework = "torch" if '"import torch' in path.read_text(encoding="utf-8") else "mxnet"
     over_torch = "pytorch" in path.parts or re.search(r'"(import|from) torch\b', path.read_text(encoding="utf-8"))
     framework = "torch" if over_torch else "mxnet"
+    framework = "torch" if any("import torch" in cell.source for cell in CELLS[path]) else "mxnet"
     if find_spec(framework) is None:
         pytest.skip(f"{framework} is not installed")
     found = list(faults(run_under(name, path, tmp_path), name))
