@@ -74,7 +74,7 @@ FILES_OF_TRACK = {
     "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/mxnet_timeline.py", "notebooks/[0-9]*.ipynb",
               "notebooks/deeper/[!w]*",  # all but where-bytes-live, which needs NumPy alone
               "notebooks/scripts/*", "tests/test_mxnet.py", "tests/test_many_machines.py"],
-    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "tests/test_torch.py"],
+    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "tests/test_torch*.py"],
 }
 # Two packages are called checks, and neither has doctests; answers are cells of lessons; mutants.py needs cosmic-ray.
 collect_ignore_glob = ["*/checks/*", "*/answers/*", "tests/mutants.py"]
