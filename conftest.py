@@ -71,11 +71,14 @@ if "mxnet" not in missing:
     with contextlib.redirect_stdout(None):  # the number of tests stays the last line of the output
         configure_engine(devices=2)
 FILES_OF_TRACK = {
-    "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/mxnet_timeline.py", "notebooks/[0-9]*.ipynb",
-              "notebooks/deeper/[!w]*",  # all but where-bytes-live, which needs NumPy alone
-              "notebooks/scripts/*", "tests/test_mxnet.py", "tests/test_many_machines.py"],
+    "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/mxnet_timeline.py", "notebooks/[0-9]*.ipynb", "notebooks/scripts/*",
+              "tests/test_mxnet.py", "tests/test_many_machines.py"],
     "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "tests/test_torch*.py"],
 }
+for path in sorted(Path(__file__).parent.glob("notebooks/deeper/*.ipynb")):
+    if path.stem != "where-bytes-live":  # which needs NumPy alone
+        track = "torch" if '"import torch' in path.read_text(encoding="utf-8") else "mxnet"
+        FILES_OF_TRACK[track].append(f"notebooks/deeper/{path.name}")
 # Two packages are called checks, and neither has doctests; answers are cells of lessons; mutants.py needs cosmic-ray.
 collect_ignore_glob = ["*/checks/*", "*/answers/*", "tests/mutants.py"]
 for name in missing:
