@@ -78,7 +78,6 @@ OVER_TORCH = [str(file.relative_to(ROOT)) for kind in ("deeper/*.ipynb", "script
 OVER_NUMPY = ["notebooks/deeper/where-bytes-live.ipynb"]
 DEEPER = [str(file.relative_to(ROOT)) for file in ROOT.glob("notebooks/deeper/*.ipynb")]
 FILES_OF_TRACK = {
-    "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/mxnet_timeline.py", "notebooks/[0-9]*.ipynb",
               "notebooks/deeper/[!fw]*",  # all but fewer-pieces (PyTorch) and where-bytes-live (NumPy alone)
               "notebooks/deeper/[!w]*",  # all but where-bytes-live (NumPy alone) and without-its-class (PyTorch)
     "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "notebooks/deeper/fewer*", "tests/test_torch.py"],
@@ -91,7 +90,14 @@ FILES_OF_TRACK = {
     "torch": ["d2lhelpers/torch*.py", "d2lhelpers/sharding.py", "notebooks/pytorch/*",
               "notebooks/deeper/what-sharding-leaves.ipynb", "notebooks/scripts/fsdp2_train.py", "tests/test_torch.py",
               "tests/test_sharding.py"],
+    "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/mxnet_timeline.py", "notebooks/[0-9]*.ipynb", "notebooks/scripts/*",
+              "tests/test_mxnet.py", "tests/test_many_machines.py"],
+    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "tests/test_torch*.py"],
 }
+for path in sorted(Path(__file__).parent.glob("notebooks/deeper/*.ipynb")):
+    if path.stem != "where-bytes-live":  # which needs NumPy alone
+        track = "torch" if '"import torch' in path.read_text(encoding="utf-8") else "mxnet"
+        FILES_OF_TRACK[track].append(f"notebooks/deeper/{path.name}")
 # Two packages are called checks, and neither has doctests; answers are cells of lessons; mutants.py needs cosmic-ray.
 collect_ignore_glob = ["*/checks/*", "*/answers/*", "tests/mutants.py"]
 for name in missing:

@@ -371,6 +371,27 @@ def no_sum(torch):
     functional.all_reduce = lambda tensor, *args, **options: tensor
 
 
+@changes("torch.distributed")
+def no_gather(distributed):
+    """Let an all-gather collect zeros."""
+    distributed.all_gather = lambda parts, part: [each.zero_() for each in parts]
+
+
+@changes("torch.distributed")
+def no_dispatch(distributed):
+    """Let an all-to-all of rows deliver zeros; numbers of rows still arrive."""
+    wrap(distributed, "all_to_all_single", lambda exchange, output, rows, *sizes:
+         output.zero_() if sizes else exchange(output, rows))
+
+
+@changes("torch.distributed.tensor.parallel")
+def all_tokens(parallel):
+    """Let a plan split no tokens: every rank normalizes all that it has, and layers exchange as if it had all."""
+    for style in (parallel.ColwiseParallel, parallel.RowwiseParallel):
+        wrap(style, "__init__", lambda make, own, **options: make(own))
+    parallel.SequenceParallel._apply = lambda style, module, mesh: module
+
+
 @changes("torch.distributed.pipelining.schedules")
 def one_micro_batch(schedules):
     """Let a pipeline run each batch in one piece."""
