@@ -72,9 +72,10 @@ if "mxnet" not in missing:
         configure_engine(devices=2)
 FILES_OF_TRACK = {
     "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/mxnet_timeline.py", "notebooks/[0-9]*.ipynb",
-              "notebooks/deeper/[!w]*",  # all but where-bytes-live, which needs NumPy alone
-              "notebooks/scripts/*", "tests/test_mxnet.py", "tests/test_many_machines.py"],
-    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "tests/test_torch.py"],
+              "notebooks/deeper/[!w]*",  # where-bytes-live needs NumPy alone, what-an-all-reduce-sends PyTorch
+              "notebooks/scripts/[!e]*", "tests/test_mxnet.py", "tests/test_many_machines.py"],
+    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "notebooks/deeper/what-*",
+              "notebooks/scripts/elastic.py", "tests/test_elastic.py", "tests/test_torch.py"],
 }
 # Two packages are called checks, and neither has doctests; answers are cells of lessons; mutants.py needs cosmic-ray.
 collect_ignore_glob = ["*/checks/*", "*/answers/*", "tests/mutants.py"]
