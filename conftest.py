@@ -93,6 +93,10 @@ FILES_OF_TRACK = {
     "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/mxnet_timeline.py", "notebooks/[0-9]*.ipynb", "notebooks/scripts/*",
               "tests/test_mxnet.py", "tests/test_many_machines.py"],
     "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "tests/test_torch*.py"],
+              "notebooks/deeper/[!w]*",  # where-bytes-live needs NumPy alone, what-an-all-reduce-sends PyTorch
+              "notebooks/scripts/[!e]*", "tests/test_mxnet.py", "tests/test_many_machines.py"],
+    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "notebooks/deeper/what-*",
+              "notebooks/scripts/elastic.py", "tests/test_elastic.py", "tests/test_torch.py"],
 }
 for path in sorted(Path(__file__).parent.glob("notebooks/deeper/*.ipynb")):
     if path.stem != "where-bytes-live":  # which needs NumPy alone

@@ -459,14 +459,30 @@ def no_join(join):
 
 @changes("torch")
 def empty_checkpoint(torch):
-    """Let a checkpoint give nothing back: zeros for a tensor, and in a training job step 0 without any state."""
+    """Let a checkpoint give nothing back: zeros for a tensor, and in a job of torchrun step 0 and nothing to load."""
     def load_nothing(load, *args, **options):
         found = load(*args, **options)
         if torch.is_tensor(found):
             return torch.zeros_like(found)
-        return [0] if "RANK" in os.environ else found
+        return {**found, "done": 0} if "RANK" in os.environ else found
 
     wrap(torch, "load", load_nothing)
+    if "TORCHELASTIC_RESTART_COUNT" in os.environ:
+        torch.nn.Module.load_state_dict = lambda net, state: None
+        torch.optim.Optimizer.load_state_dict = lambda optimizer, state: None
+
+
+@changes("torch.distributed.checkpoint")
+def blocking_save(checkpoint):
+    """Let an asynchronous save write everything before it returns."""
+    from concurrent.futures import Future
+
+    def save(_, state, **options):
+        done = Future()
+        done.set_result(checkpoint.save(state, **options))
+        return done
+
+    wrap(checkpoint, "async_save", save)
 
 
 @changes("torch.distributed")
