@@ -29,7 +29,7 @@ Colab opens this notebook alone. First run these lines there, in a cell of their
 
 
 def lessons(solved=True):
-    """Return the lessons in order, as paths relative to their folder; `solved=False` leaves out those with solutions."""
+    """Return the lessons in order, as paths relative to their folder; `solved=False` leaves out solutions."""
     found = [*LESSONS.glob("*.ipynb"), *LESSONS.glob("[!.]*/*.ipynb")]
     return sorted(lesson.relative_to(LESSONS) for lesson in found
                   if not lesson.name.startswith(".") and (solved or not lesson.stem.endswith("-solved")))

@@ -44,7 +44,7 @@ def vector(training):
     """Return all parameters on the last device, end to end."""
     npx.waitall()
     params = training.net.collect_params().values()
-    return numpy.concatenate([param.data(training.devices[-1]).asnumpy().ravel() for param in params])
+    return numpy.concatenate([param.list_data()[-1].asnumpy().ravel() for param in params])
 
 
 def distance(start, one, other):
@@ -124,13 +124,14 @@ def of_runs(answer, before, after, losses):
     return found
 
 
-def one_step(training, batch):
-    """Train on one batch; return the parameters before and after, and the rows that the network got on each device."""
-    rows = dict.fromkeys(training.devices, 0)
+def one_step(answer, number, shares, batch):
+    """Train on one batch with `number` devices; return the parameters before and after, and each device's rows."""
+    rows = dict.fromkeys(devices(number, "cpu"), 0)
 
     def count(_, inputs):
         rows[inputs[0].ctx] += len(inputs[0])
 
+    training = answer(list(rows), shares)
     before = vector(training)
     training.net.register_forward_pre_hook(count)
     training.run([batch])
@@ -145,8 +146,8 @@ def of_steps(answer):
     found = {"early": early_copies(record)}
     images, labels = batches()[0]
     alike = numpy.tile(images[:4], (ROWS // 4, 1, 1, 1))  # so that all parts have the same mean and spread
-    for name, images, shares in [("spread", images, [1, 1]), ("unequal", alike, [3, 1])]:
-        before, alone, _ = one_step(answer(devices(1, "cpu")), (images, labels))
-        _, shared, found[f"rows {name}"] = one_step(answer(devices(2, "cpu"), shares), (images, labels))
+    for name, rows, shares in [("spread", images, [1, 1]), ("unequal", alike, [3, 1])]:
+        before, alone, _ = one_step(answer, 1, None, (rows, labels))
+        _, shared, found[f"rows {name}"] = one_step(answer, 2, shares, (rows, labels))
         found[name] = distance(before, alone, shared)
     return found

@@ -101,6 +101,12 @@ TARGETS = [
 ]
 
 
+def in_words(target, found):
+    """Return what a target counts, as text."""
+    count = target.count(found)
+    return f"difference {count:.1g}" if isinstance(count, float) else str(count)
+
+
 def unmet(answer):
     """Return what each target that the answer does not meet counts."""
     found, fault = counts(answer)
@@ -120,10 +126,8 @@ def score(answer):
         return
     print(f"level   {'counted':31}{'target':15}{'yours':18}read again")
     for target in TARGETS:
-        count = target.count(found)
-        yours = f"difference {count:.1g}" if isinstance(count, float) else count
-        again = "met" if target.met(count) else f"lesson {target.lesson}"
-        print(f"{target.level:8}{target.what:31}{target.limit:15}{yours:<18}{again}")
+        again = "met" if target.met(target.count(found)) else f"lesson {target.lesson}"
+        print(f"{target.level:8}{target.what:31}{target.limit:15}{in_words(target, found):18}{again}")
     print(f"not scored: {STEPS} steps on two devices took {found['seconds']:.3f} sec")
 
 

@@ -6,7 +6,15 @@ from mxnet.gluon import nn
 from d2lhelpers import allreduce, split_and_load
 
 npx.set_np()
+SETTINGS = {  # which the engine reads when it starts
+    "OMP_NUM_THREADS": 1, "MXNET_CPU_WORKER_NTHREADS": 1, "MXNET_CPU_TEMP_COPY": 1,
+    "MXNET_EXEC_BULK_EXEC_TRAIN": 0, "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN": 0}
 FADE_IN = 6  # steps until the branches count in full
+
+
+def factor(number):
+    """Return how much the branches count in step `number`: 1/6 in step 0, and 1 from step 5 on."""
+    return min(1.0, (number + 1) / FADE_IN)
 
 
 class Branch(nn.Block):
@@ -19,6 +27,7 @@ class Branch(nn.Block):
         self.second = nn.Conv2D(16, kernel_size=3, padding=1, in_channels=16, use_bias=False)
 
     def forward(self, x):
+        """Return the input, plus the branch."""
         return npx.relu(x + self.factor * self.second(self.first(x)))
 
 
@@ -35,6 +44,7 @@ class Network(nn.Block):
         self.scores = nn.Dense(10, in_units=256)
 
     def forward(self, x):
+        """Return ten scores for each image."""
         x = self.branch3(self.branch2(self.branch1(self.stem(x))))
         return self.scores(self.pool(x))
 
@@ -42,8 +52,7 @@ class Network(nn.Block):
 class Training:
     """Train a network on several devices. `shares` says how many rows each gets, relative to the others."""
 
-    settings = {"OMP_NUM_THREADS": 1, "MXNET_CPU_WORKER_NTHREADS": 1, "MXNET_CPU_TEMP_COPY": 1,
-                "MXNET_EXEC_BULK_EXEC_TRAIN": 0, "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN": 0}
+    settings = SETTINGS
     rate = 0.1
 
     def __init__(self, devices, shares=None):
@@ -67,20 +76,29 @@ class Training:
         parts = split_and_load(images, self.devices, self.shares)
         return [self.normalize(part) for part in parts], split_and_load(labels, self.devices, self.shares)
 
+    def fade(self, number):
+        """Let the branches count a little more in each of the first steps."""
+        for branch in (self.net.branch1, self.net.branch2, self.net.branch3):
+            branch.factor = factor(number)
+        self.net.hybridize()  # the factor has changed
+
     def forward(self, images, labels, number):
         """Return the losses of one device's rows in step `number`."""
-        for branch in (self.net.branch1, self.net.branch2, self.net.branch3):
-            branch.factor = min(1.0, (number + 1) / FADE_IN)
-        self.net.hybridize()  # the factor has changed
+        self.fade(number)
         return -npx.pick(npx.log_softmax(self.net(images)), labels)
 
     def backward(self, parts, truths, number):
-        """Compute the gradients on each device, and return the devices' losses."""
+        """Compute the gradients on each device, and return a list of the devices' losses, one loss per row."""
         with autograd.record():
-            losses = [self.forward(part, truth, number).mean() for part, truth in zip(parts, truths, strict=True)]
-        for loss in losses:
-            loss.backward()
+            losses = [self.forward(part, truth, number) for part, truth in zip(parts, truths, strict=True)]
+            means = [loss.mean() for loss in losses]
+        for mean in means:
+            mean.backward()
         return losses
+
+    def divisor(self, rows):
+        """Return by what a sum of gradients is divided; the batch has this number of rows."""
+        return len(self.devices)  # it is a sum of means
 
     def sum_gradients(self):
         """Give each device the sum of all devices' gradients: one message is better than nine."""
@@ -97,15 +115,15 @@ class Training:
                 start = end
 
     def update(self, rows):
-        """Move all parameters against their gradients; the batch has this number of rows."""
+        """Move all parameters against their gradients."""
         for param in self.net.collect_params().values():
             for value, grad in zip(param.list_data(), param.list_grad(), strict=True):
-                value -= self.rate / len(self.devices) * grad
+                value -= self.rate / self.divisor(rows) * grad
                 value.wait_to_read()  # the next step needs it
 
     def log(self, losses, number):
         """Keep the mean loss of step `number` in the history."""
-        self.history.append(float(numpy.mean([float(loss) for loss in losses])))
+        self.history.append(float(numpy.mean([float(loss.mean()) for loss in losses])))
 
     def step(self, images, labels, number):
         """Train on one batch: two arrays of NumPy."""
