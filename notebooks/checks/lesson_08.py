@@ -26,7 +26,8 @@ def last_words(text):
     first = text.split("\n--- ")[1]
     raised = re.findall(r"^[\w.]*(?:Error|Exception|Exit|Interrupt|StopIteration)\b.*", first, re.MULTILINE)
     methods = re.findall(r'File "[^"]*(?:ipykernel|slow_training)[^"]*", line \d+, in (\w+)', first)
-    words = (raised or text.strip().splitlines())[-1].removeprefix("mxnet.base.")
+    words = (raised or text.strip().splitlines())[-1]
+    words = words.removeprefix("mxnet.base.").removeprefix("MXNetError: ")
     return f"{words} (in {methods[-1]})" if methods else words
 
 
