@@ -72,36 +72,23 @@ if "mxnet" not in missing:
         configure_engine(devices=2)
 
 ROOT = Path(__file__).parent
-IMPORTS_TORCH = re.compile(r'^[ "]*(import|from) torch\b', re.MULTILINE)  # in a notebook a line begins with a quote
-OVER_TORCH = [str(file.relative_to(ROOT)) for kind in ("deeper/*.ipynb", "scripts/*.py")
-              for file in ROOT.glob(f"notebooks/{kind}") if IMPORTS_TORCH.search(file.read_text(encoding="utf-8"))]
-OVER_NUMPY = ["notebooks/deeper/where-bytes-live.ipynb"]
-DEEPER = [str(file.relative_to(ROOT)) for file in ROOT.glob("notebooks/deeper/*.ipynb")]
+IMPORTS = re.compile(r'^(?: *")?(?:import|from) (mxnet|torch)\b', re.MULTILINE)  # a notebook's lines begin with a quote
+
+
+def framework_of(path):
+    """Return the framework that a lesson or a script needs: "mxnet", "torch", or "" if it needs none."""
+    text = path.read_text(encoding="utf-8")
+    found = IMPORTS.search(text)
+    return found[1] if found else "mxnet" if "kvstore_worker" in text else ""
+
+
 FILES_OF_TRACK = {
-              "notebooks/deeper/[!fw]*",  # all but fewer-pieces (PyTorch) and where-bytes-live (NumPy alone)
-              "notebooks/deeper/[!w]*",  # all but where-bytes-live (NumPy alone) and without-its-class (PyTorch)
-    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "notebooks/deeper/fewer*", "tests/test_torch.py"],
-    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "notebooks/deeper/without-*",
-              "tests/test_torch.py"],
-              *(set(DEEPER) - set(OVER_TORCH + OVER_NUMPY)), "notebooks/scripts/*", "tests/test_mxnet.py",
-              "tests/test_many_machines.py"],
-    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", *OVER_TORCH, "tests/test_torch*.py"],
-              "notebooks/deeper/[!w]*",  # all but where-bytes-live and what-sharding-leaves
-    "torch": ["d2lhelpers/torch*.py", "d2lhelpers/sharding.py", "notebooks/pytorch/*",
-              "notebooks/deeper/what-sharding-leaves.ipynb", "notebooks/scripts/fsdp2_train.py", "tests/test_torch.py",
-              "tests/test_sharding.py"],
-    "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/mxnet_timeline.py", "notebooks/[0-9]*.ipynb", "notebooks/scripts/*",
-              "tests/test_mxnet.py", "tests/test_many_machines.py"],
+    "mxnet": ["d2lhelpers/mxnet*.py", "notebooks/[0-9]*.ipynb", "tests/test_mxnet.py", "tests/test_many_machines.py"],
     "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "tests/test_torch*.py"],
-              "notebooks/deeper/[!w]*",  # where-bytes-live needs NumPy alone, what-an-all-reduce-sends PyTorch
-              "notebooks/scripts/[!e]*", "tests/test_mxnet.py", "tests/test_many_machines.py"],
-    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "notebooks/deeper/what-*",
-              "notebooks/scripts/elastic.py", "tests/test_elastic.py", "tests/test_torch.py"],
 }
-for path in sorted(Path(__file__).parent.glob("notebooks/deeper/*.ipynb")):
-    if path.stem != "where-bytes-live":  # which needs NumPy alone
-        track = "torch" if '"import torch' in path.read_text(encoding="utf-8") else "mxnet"
-        FILES_OF_TRACK[track].append(f"notebooks/deeper/{path.name}")
+for path in [*ROOT.glob("notebooks/deeper/*.ipynb"), *ROOT.glob("notebooks/scripts/*.py")]:
+    if framework_of(path):
+        FILES_OF_TRACK[framework_of(path)].append(path.relative_to(ROOT).as_posix())
 # Two packages are called checks, and neither has doctests; answers are cells of lessons; mutants.py needs cosmic-ray.
 collect_ignore_glob = ["*/checks/*", "*/answers/*", "tests/mutants.py"]
 for name in missing:

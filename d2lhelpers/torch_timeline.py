@@ -16,6 +16,7 @@ from . import timeline
 BLOCK = "Timeline block"  # the name of the block in the record
 ON_GPU = "kernel", "gpu_memcpy", "gpu_memset"
 WAITS = re.compile("cuda.*Synchronize")  # the calls in which Python waits for a GPU
+NOT_CALLED = "autograd::engine", "TorchDynamo Cache Lookup"  # not by Python: steps of a backward pass, guards
 # Functions of PyTorch that look at values: to hand them to Python, or because the shape of the result depends on them.
 LOOK_AT_VALUES = {
     "__array__", "__bool__", "__complex__", "__contains__", "__float__", "__format__", "__index__", "__int__",

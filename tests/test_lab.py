@@ -17,13 +17,15 @@ import nbformat
 import psutil
 import pytest
 
+from conftest import framework_of
+
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 LESSONS = []  # those whose framework is installed
 for pattern in ("notebooks/*.ipynb", "notebooks/[!.]*/*.ipynb"):
     for path in sorted(ROOT.glob(pattern)):
-        framework = "torch" if '"import torch' in path.read_text(encoding="utf-8") else "mxnet"
-        if find_spec(framework):
+        framework = framework_of(path)
+        if not framework or find_spec(framework):
             LESSONS.append(path.relative_to(ROOT).as_posix())
 
 # What a person would find wrong with the lesson that is open: errors, warnings and missing pictures.

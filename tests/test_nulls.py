@@ -10,7 +10,6 @@ The exercises are left out if none of their cells names the null.
 import asyncio
 import itertools
 import os
-import re
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,6 +17,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 from nulls import NULLS, claims
+
+from conftest import framework_of
 
 ROOT = Path(__file__).parent.parent
 LIMIT = 600  # seconds for one lesson
@@ -85,11 +86,8 @@ def faults(cells, name):
 @pytest.mark.parametrize(("path", "name"), CASES)
 def test_claims_fail_under_their_null(path, name, tmp_path):
     """Under a null, the cells that name it fail by their own assertions, and no other cell does."""
-    framework = "torch" if '"import torch' in path.read_text(encoding="utf-8") else "mxnet"
-    over_torch = "pytorch" in path.parts or re.search(r'"(import|from) torch\b', path.read_text(encoding="utf-8"))
-    framework = "torch" if over_torch else "mxnet"
-    framework = "torch" if any("import torch" in cell.source for cell in CELLS[path]) else "mxnet"
-    if find_spec(framework) is None:
+    framework = framework_of(path)
+    if framework and find_spec(framework) is None:
         pytest.skip(f"{framework} is not installed")
     found = list(faults(run_under(name, path, tmp_path), name))
     if found:

@@ -108,6 +108,8 @@ def test_the_log_of_a_program():
     assert lines[0].startswith("Recompiling function <lambda> in ")
     assert "size mismatch at index 0. expected 2, actual 3" in lines[2]
     assert torch_log(int, "recompiles") == []
+
+
 ACTS = [
     lambda y: y + 1, lambda y: y.max(), lambda y: y[0], lambda y: y[y.argsort()], lambda y: torch.where(y > 0, y, 0),
     lambda y: y.shape, list, lambda y: torch.tensor([len(y)]), lambda y: torch.nn.utils.clip_grad_norm_([y], 1.0),
@@ -116,6 +118,8 @@ ACTS = [
     lambda y: torch.masked_select(y, y > 0), lambda y: y.nonzero(), torch.unique, lambda y: torch.equal(y, y),
     lambda y: torch.allclose(y, y), lambda y: 1.0 in y, lambda y: max(y[0], y[1]), lambda y: f"{y[0]:.2f}",
     lambda y: torch.tensor([y[0], y[1]])]
+
+
 @pytest.mark.parametrize("number", range(len(ACTS)))
 def test_a_line_waits_if_it_needs_values(number):
     """`lines_that_wait` counts a line exactly if the line cannot run on the device that has no values."""
@@ -126,49 +130,68 @@ def test_a_line_waits_if_it_needs_values(number):
     except (NotImplementedError, RuntimeError, TypeError):
         needs_values = True
     assert bool(lines_that_wait(lambda: act(torch.ones(3)))) is needs_values
+
+
 def test_the_line_that_waits_is_named():
     """`lines_that_wait` counts by lines, through functions and loops, and leaves out what asks its own counters."""
     weight = torch.ones(3, requires_grad=True)
     optimizer = torch.optim.Adam([weight])
+
     def positive(tensor):
         return tensor[tensor > 0]
+
     def work():
         for _ in torch.utils.data.DataLoader([1, 2]):
             weight.sum().backward()
             optimizer.step()
             largest = max(weight[0], -1)  # Python's own max asks which is larger
         print(positive(weight), largest.shape)
+
     assert lines_that_wait(work) == {
         "largest = max(weight[0], -1)  # Python's own max asks which is larger": 2, "return tensor[tensor > 0]": 1,
         "print(positive(weight), largest.shape)": 1}
     with pytest.raises(ZeroDivisionError):
         lines_that_wait(lambda: 1 / 0)
+
+
 class RecordingGpu:
     """A stand-in for `torch.cuda` and for its stream that computes; `log` lists what was queued, in order."""
+
     def __init__(self):
         self.log = []
         self.on = "steps"
+
     def Stream(self, device):
         return "copies"
+
     @contextlib.contextmanager
     def stream(self, stream):
         self.on = stream
         yield
         self.on = "steps"
+
     def current_stream(self, device):
         return self
+
     def wait_stream(self, stream):
         self.log.append(f"steps wait for {stream}")
+
+
 class RecordedBatch:
     """A batch of the same stand-in."""
+
     def __init__(self, number, gpu):
         self.number = number
         self.gpu = gpu
+
     def to(self, device, non_blocking):
         self.gpu.log.append(f"copy {self.number} on {self.gpu.on}")
         return self
+
     def record_stream(self, stream):
         assert stream is self.gpu
+
+
 def test_the_prefetcher_queues_copies_before_steps():
     """On a GPU, the lesson's prefetcher queues each copy on a stream of its own, and before the step before it."""
     lesson = Path(__file__).parent.parent / "notebooks" / "pytorch" / "03-waiting-threads-and-copies.ipynb"

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from d2lhelpers.process import in_group, launch
-from d2lhelpers.sharding import holds, watch, whole
+from d2lhelpers.torch_sharding import holds, watch, whole
 
 SCRIPT = Path(__file__).parent.parent / "notebooks" / "scripts" / "fsdp2_train.py"
 
