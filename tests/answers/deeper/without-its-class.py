@@ -13,6 +13,10 @@ torch.export.save(torch.export.export(
     net, (torch.randn(9, 512),), dynamic_shapes=({0: torch.export.Dim("n", min=1)},)), f"{folder.name}/any.pt2")
 answer_1 = torch.export.load(f"{folder.name}/any.pt2")
 
+# %% 1 right
+# PyTorch does not enforce this lower limit: one row is accepted.
+answer_1 = torch.export.export(net, (example,), dynamic_shapes={"x": {0: torch.export.Dim("rows", min=2)}})
+
 # %% 1 wrong: one row, and no other
 answer_1 = exported
 
@@ -29,12 +33,12 @@ answer_1 = torch.export.export(net, (example,), dynamic_shapes={"x": {0: torch.e
 # %% 1 wrong: largest number of rows
 answer_1 = torch.export.export(net, (example,), dynamic_shapes={"x": {0: torch.export.Dim("rows", max=10**6)}})
 
-# %% 1 wrong: refuses one row
-answer_1 = torch.export.export(net, (example,), dynamic_shapes={"x": {0: torch.export.Dim("rows", min=2)}})
+# %% 1 wrong: largest number of rows
+answer_1 = torch.export.export(net, (example,), dynamic_shapes={"x": {0: torch.export.Dim("rows", max=5)}})
 
-# %% 1 wrong: refuses some
+# %% 1 wrong: refuses one row
 answer_1 = torch.export.export(net, (torch.randn(6, 512),),
-                               dynamic_shapes={"x": {0: 3 * torch.export.Dim("rows")}})
+                               dynamic_shapes={"x": {0: torch.export.Dim("rows", min=4)}})
 
 # %% 1 wrong: not those of `net`
 answer_1 = torch.export.export(Net(), (example,), dynamic_shapes={"x": {0: torch.export.Dim("rows")}})
