@@ -233,6 +233,15 @@ def test_a_deck_opens_from_its_folder(small):
     assert not [*small.glob("decks/**/*.map"), *small.glob("decks/**/*.esm.js")]
 
 
+@pytest.mark.parametrize("write", [editions.write_student_edition, editions.write_slides])
+def test_a_solution_of_its_own_is_left_out(small, write):
+    """A notebook whose name ends in -solved is neither in the student edition nor among the decks."""
+    (editions.LESSONS / "01-a.ipynb").rename(editions.LESSONS / "01-a-solved.ipynb")
+    editions.replace_edition(write, small / "made")
+    assert [*small.glob("made/pytorch/01-b.*")]
+    assert not [*small.glob("made/**/*solved*")]
+
+
 def test_cells_that_measure_are_folded(small, monkeypatch):
     """In a deck and on the site, the code of a cell tagged `measure` is folded, and its output is shown."""
     def build(arguments):
