@@ -28,6 +28,12 @@ for pattern in ("notebooks/*.ipynb", "notebooks/[!.]*/*.ipynb"):
         if not framework or find_spec(framework):
             LESSONS.append(path.relative_to(ROOT).as_posix())
 
+
+def each(lessons):
+    """Return the lessons as parameters of a test; with a deeper notebook, the test runs only once a week."""
+    return [pytest.param(lesson, marks=pytest.mark.weekly if "/deeper/" in lesson else []) for lesson in lessons]
+
+
 # What a person would find wrong with the lesson that is open: errors, warnings and missing pictures.
 FAULTS = """() => {
     const all = selector => [...document.querySelectorAll(".jp-Notebook " + selector)];
@@ -257,7 +263,7 @@ def test_the_first_page_asks_nothing(page, lab):
     assert [url for url in asked if not url.startswith(("http://127.0.0.1:", "data:", "blob:"))] == []
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", each(LESSONS))
 def test_run_all(opened, lesson):
     """Run All ends without errors, warnings or missing pictures; predictions can be clicked and sliders moved."""
     page = opened(lesson)
