@@ -19,17 +19,23 @@ class Reductions(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
-def check_1(answer, sharded, make, loss_of):
+def check_1(answer, sharded, loss_of):
     """Check a function that accumulates gradients over micro-batches of any lengths, and reduces them once."""
+    WIDTH = 16
+
+    def make():
+        torch.manual_seed(0)
+        blocks = [nn.Sequential(nn.Linear(WIDTH, 32), nn.GELU(), nn.Linear(32, WIDTH)) for _ in range(2)]
+        return nn.Sequential(*blocks).double()
+
     def rows_of(lengths):
         """Return the rows of both ranks' micro-batches: a list of tensors for each rank."""
         random = torch.Generator().manual_seed(3)
-        width = next(make().parameters()).shape[1]
-        return [[torch.randn(length, width, generator=random).double() for length in lengths] for _ in range(2)]
+        return [[torch.randn(length, WIDTH, generator=random).double() for length in lengths] for _ in range(2)]
 
     def after(function, lengths, calls=1):
         """Return what one rank has after the last of several calls."""
-        net = sharded(make().double())
+        net = sharded(make())
         most = [0]
         net.register_forward_pre_hook(lambda net, arguments: most.append(len(arguments[0])))
         for _ in range(calls):
@@ -47,7 +53,7 @@ def check_1(answer, sharded, make, loss_of):
     attempt = Attempt()
 
     def wanted(lengths):
-        net = make().double()
+        net = make()
         loss_of(net, torch.cat([rows for each in rows_of(lengths) for rows in each])).backward()
         return nn.utils.parameters_to_vector([each.grad for each in net.parameters()])
 
