@@ -227,7 +227,7 @@ def torch_log(function: Callable[[], object], logs: str) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "log")
         file.touch()  # in case the function does not import PyTorch
-        in_fresh_process(function, TORCH_LOGS=logs, TORCH_LOGS_OUT=file)
+        in_fresh_process(function, timeout=300, TORCH_LOGS=logs, TORCH_LOGS_OUT=file)  # a loaded machine is slow
         text = file.read_text(encoding="utf-8")
     # A line is "V1125 20:58:49.057000 12576 torch/_dynamo/guards.py:5396] [0/1] [__recompiles] Recompiling function f".
     return [re.sub(r"^[A-Z]\d{4} \S+ \d+ \S+?:\d+\] ?(\[\S*?\] ?)*", "", line) for line in text.splitlines()]
