@@ -97,8 +97,8 @@ def check_2(answer):
     def holds(key, wanted, factor=1):
         return attempt.everywhere(lambda result: near(result[key], factor * result[wanted]))
 
-    def never(rule):
-        return lambda _: not rule(_)
+    def differs(key, wanted, factor=1):
+        return lambda _: not holds(key, wanted, factor)(_)
 
     return check(
         answer,
@@ -106,10 +106,11 @@ def check_2(answer):
         (lambda function: attempt.run(averaged, function, 20), ENDS),
         (attempt.everywhere(lambda result: result["there"]), "afterwards a parameter has no gradient"),
         (attempt.everywhere(lambda result: result["messages"] > 0), "no all-reduce was asked for"),
-        (never(holds("found", "mean", 2)), "the gradients are twice the mean: which step of `average_gradients` is left?"),
-        (never(holds("found", "mean", 0.5)), "the gradients are half of the mean: divided twice?"),
-        (lambda _: not holds("found", "own")(_), "each rank still has its own gradients: where did the sums go?"),
-        (lambda _: holds("found", "mean")(_) or len(attempt.results) == 0,
+        (differs("found", "mean", 2),
+         "the gradients are twice the mean: what does `average_gradients` do that your function does not?"),
+        (differs("found", "mean", 0.5), "the gradients are half of the mean: divided twice?"),
+        (differs("found", "own"), "each rank still has its own gradients: where did the sums go?"),
+        (holds("found", "mean"),
          "the gradients are not the mean over both processes. Is each piece back in its own place, in its own shape?"),
         (attempt.everywhere(lambda result: result["same tensors"]),
          "the numbers are right, but in new tensors: whoever holds the old `parameter.grad` still has the old numbers"),
@@ -159,11 +160,13 @@ def check_3(answer, X, y):
         answer,
         (callable, FUNCTION),
         (lambda function: attempt.run(four_steps, function, X, y), ENDS),
-        (attempt.everywhere(lambda result: result[0] is not None), "it returns a `state_dict`, as the colleague's does"),
+        (attempt.everywhere(lambda result: result[0] is not None),
+         "it returns a `state_dict`, as the colleague's does"),
         (attempt.everywhere(lambda result: of_layers(result[0])),
          "these are other layers, or not all of them: the network is to stay as it is"),
         (settle, ""),
-        (lambda _: not differing("learned"), "some parameters differ between the two ranks: which layer's, and why there?"),
+        (lambda _: not differing("learned"),
+         "some parameters differ between the two ranks: which layer's, and why there?"),
         (attempt.everywhere(lambda result: result[1] >= 16 * numbers),
          "the ranks return the same parameters, but in the four steps not all gradients were averaged: some layer "
          "learned from the rows of one rank only, or not at all"),
