@@ -36,7 +36,7 @@ def counts(answer):
     """Return all counts of an answer, which two fresh processes make, and a fault in words, or ""."""
     if not (isinstance(answer, type) and issubclass(answer, Training)):
         return {}, "give a class that inherits from Training: its name alone, without parentheses"
-    limit = 2 * exercises.PATIENCE
+    limit = 3 * exercises.PATIENCE
     try:
         found = in_fresh_processes({
             "the run": (of_runs, (answer, *script()), answer.settings),
