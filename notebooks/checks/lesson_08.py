@@ -111,7 +111,8 @@ def in_words(target, found):
 def unmet(answer):
     """Return what each target that the answer does not meet counts."""
     found, fault = counts(answer)
-    assert not fault, fault
+    if fault:
+        raise RuntimeError(fault)
     return [target.what for target in TARGETS if not target.met(target.count(found))]
 
 
