@@ -230,7 +230,8 @@ def _member(function, arguments, folder):
 def _run_forks(stored, timeout):
     """Start a fork for each stored call, wait until all have ended, and return what each one printed, by name."""
     modules = [name for name in sys.modules if name.split(".")[0] == "torch"]
-    _forks.start_server([*modules, "torch.distributed", __name__], _variables({"OMP_NUM_THREADS": 1}), _path())
+    modules += ["torch.distributed", "torch._dynamo", __name__]  # the second takes seconds, and each optimizer needs it
+    _forks.start_server(modules, _variables({"OMP_NUM_THREADS": 1}), _path())
     forks = {}
     alive, hold = multiprocessing.Pipe(duplex=False)
     try:
