@@ -24,8 +24,8 @@ lab: setup ## opens your own copy of the lessons (LESSONS=stored: the originals,
 test: setup ## runs the tests and all lessons, in about five minutes
 	.venv/bin/python -m pytest $(ARGS)
 
-test-all: setup ## also runs what is slow: solutions, nulls, browsers, other surroundings (about 45 minutes)
-	.venv/bin/python -m pytest -m '' $(ARGS)
+test-all: setup ## also runs what is slow: solutions, nulls, browsers, other surroundings (about an hour)
+	.venv/bin/python -m pytest -m 'not weekly' $(ARGS)
 
 soak: setup ## runs the lessons again and again, every fourth time with all cores busy (RUNS=20)
 	.venv/bin/python tests/soak.py $(or $(RUNS),20)
@@ -37,11 +37,13 @@ mutants: setup ## changes the code in one place at a time, and lists what no tes
 benchmark: setup ## races the helpers, their peers and the limits, and writes a page about it (ARGS=FOLDER: there)
 	.venv/bin/python benchmarks/collect.py $(ARGS)
 
-# Times and widgets would differ in every run, and stored widgets break previews, so text is stored in their place.
+# Times and widgets would differ in every run, and stored widgets break previews, so text is stored in their place. What
+# a cell prints in several pieces becomes one after the run; nbconvert's --coalesce-streams would join before it.
+JOIN = nbconvert.preprocessors.CoalesceStreamsPreprocessor
 execute: setup ## runs the lessons from fresh kernels and stores them (LESSONS=... names some)
-	D2LHELPERS_WIDGETS=0 .venv/bin/python -m nbconvert --to notebook --execute --inplace --coalesce-streams \
-		--ExecutePreprocessor.timeout=600 --ExecutePreprocessor.record_timing=False \
-		--ExecutePreprocessor.store_widget_state=False $(LESSONS)
+	D2LHELPERS_WIDGETS=0 .venv/bin/python -m nbconvert --to notebook --execute --inplace \
+		--NotebookExporter.preprocessors=$(JOIN) --ExecutePreprocessor.timeout=600 \
+		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.store_widget_state=False $(LESSONS)
 
 slides: setup ## makes a deck of every lesson in build/slides, which opens without a network (PDF=1: also PDFs)
 	.venv/bin/python editions/write.py slides build/slides $(if $(PDF),--pdf)

@@ -70,13 +70,25 @@ if usable_cores() == 1:
 if "mxnet" not in missing:
     with contextlib.redirect_stdout(None):  # the number of tests stays the last line of the output
         configure_engine(devices=2)
+
+ROOT = Path(__file__).parent
+IMPORTS = re.compile(r'^(?: *")?(?:import|from) (mxnet|torch)\b', re.MULTILINE)  # a notebook's lines begin with a quote
+
+
+def framework_of(path):
+    """Return the framework that a lesson or a script needs: "mxnet", "torch", or "" if it needs none."""
+    text = path.read_text(encoding="utf-8")
+    found = IMPORTS.search(text)
+    return found[1] if found else "mxnet" if "kvstore_worker" in text else ""
+
+
 FILES_OF_TRACK = {
-    "mxnet": ["d2lhelpers/mxnet.py", "d2lhelpers/mxnet_timeline.py", "notebooks/[0-9]*.ipynb",
-              "notebooks/deeper/[!w]*",  # all but where-bytes-live (NumPy alone) and without-its-class (PyTorch)
-              "notebooks/scripts/*", "tests/test_mxnet.py", "tests/test_many_machines.py"],
-    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "notebooks/deeper/without-*",
-              "tests/test_torch.py"],
+    "mxnet": ["d2lhelpers/mxnet*.py", "notebooks/[0-9]*.ipynb", "tests/test_mxnet.py", "tests/test_many_machines.py"],
+    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "tests/test_torch*.py"],
 }
+for path in [*ROOT.glob("notebooks/deeper/*.ipynb"), *ROOT.glob("notebooks/scripts/*.py")]:
+    if framework_of(path):
+        FILES_OF_TRACK[framework_of(path)].append(path.relative_to(ROOT).as_posix())
 # Two packages are called checks, and neither has doctests; answers are cells of lessons; mutants.py needs cosmic-ray.
 collect_ignore_glob = ["*/checks/*", "*/answers/*", "tests/mutants.py"]
 for name in missing:

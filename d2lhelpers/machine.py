@@ -1,5 +1,6 @@
-"""What the machine has, and how fast it is: `report`, `limits` with a roofline, `count_calls`, `count_new_pages`."""
+"""What the machine has, how fast it is, and counters: `report`, `limits`, `count_calls`, `count_bytes` and more."""
 import functools
+import math
 import os
 import platform
 import resource
@@ -190,3 +191,24 @@ def count_new_pages(fn: Callable[[], object]) -> int:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     fn()
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+def count_bytes(fn: Callable[[], object]) -> float:
+    """Return how many bytes this process writes in `fn()`, or nan where the system does not count them (Linux does).
+
+    Counted is what goes through the system call `write`, as all data of PyTorch's gloo does. `fn` is called twice, and
+    counted the second time: the first call may also connect with other processes. Lesson: pytorch/05-sharding.
+
+    >>> _, end = os.pipe()
+    >>> count_bytes(lambda: os.write(end, b"1234")) if sys.platform == "linux" else 4
+    4
+    """
+    import psutil
+    counters = getattr(psutil.Process(), "io_counters", None)
+    fn()
+    if counters is None:
+        fn()
+        return math.nan
+    before = counters().write_chars
+    fn()
+    return counters().write_chars - before

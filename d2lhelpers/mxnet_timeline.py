@@ -52,7 +52,7 @@ class Timeline(timeline.Timeline):
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder, "profile.json")
                 mx.profiler.set_config(filename=str(path), continuous_dump=False)
-                mx.profiler.dump(finished=False)  # finished=True would end profiling for the whole process
+                mx.profiler.dump(finished=False)  # other records may follow
                 text = re.sub(r"\[\s*,", "[", path.read_text("utf-8"), count=1)  # later records begin with a comma
             events = json.loads(text)["traceEvents"]
             _processes.update({event["pid"]: event["args"]["name"] for event in events if event["ph"] == "M"})

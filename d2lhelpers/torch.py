@@ -1,7 +1,10 @@
 """The helpers of the PyTorch track: those of `d2lhelpers`, for tensors. On a GPU, measure with sync=synchronize."""
 import logging
+import re
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -10,11 +13,12 @@ from torch.utils.data import DataLoader, TensorDataset
 from .benchmark import Benchmark, measure
 from .datasets import load_arrays
 from .parts import part_sizes
+from .process import in_fresh_process
 from .surroundings import name_obstacles
 from .torch_timeline import Timeline, synchronize
 
 __all__ = ["Benchmark", "Timeline", "allreduce", "devices", "evaluate_accuracy", "load_data", "measure",
-           "split_and_load", "synchronize"]
+           "split_and_load", "synchronize", "torch_log"]
 logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # CUDA's compiler without a GPU is no error
 name_obstacles("torch")
 CACHED = 1 << 24  # bytes of all tensors together; up to this size they stay in a CPU's cache until the sum is copied
@@ -207,3 +211,23 @@ def load_data(batch_size: int, dataset: str | None = None,
                    for images, labels in load_arrays(dataset, resize)]
     pin = torch.cuda.is_available()
     return DataLoader(train, batch_size, shuffle=True, pin_memory=pin), DataLoader(test, batch_size, pin_memory=pin)
+
+
+def torch_log(function: Callable[[], object], logs: str) -> list[str]:
+    """Call `function` in a fresh process with TORCH_LOGS=`logs`; return what PyTorch logs, without times and places.
+
+    `logs` names logs, with commas between them, such as "recompiles,graph_breaks"; TORCH_LOGS=help lists them. The rest
+    is as in `d2lhelpers.process.in_fresh_process`. Lesson: pytorch/02-where-graphs-break.
+
+    >>> def twice(x):
+    ...     return torch.compile(lambda x: 2 * x, backend="eager")(x)
+    >>> [line for line in torch_log(lambda: twice(torch.ones(3)), "graph_code") if "return" in line]
+    ['        return (mul,)']
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "log")
+        file.touch()  # in case the function does not import PyTorch
+        in_fresh_process(function, timeout=300, TORCH_LOGS=logs, TORCH_LOGS_OUT=file)  # a loaded machine is slow
+        text = file.read_text(encoding="utf-8")
+    # A line is "V1125 20:58:49.057000 12576 torch/_dynamo/guards.py:5396] [0/1] [__recompiles] Recompiling function f".
+    return [re.sub(r"^[A-Z]\d{4} \S+ \d+ \S+?:\d+\] ?(\[\S*?\] ?)*", "", line) for line in text.splitlines()]

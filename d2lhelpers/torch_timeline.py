@@ -3,9 +3,12 @@ import json
 import os
 import re
 import tempfile
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from . import timeline
@@ -14,6 +17,13 @@ BLOCK = "Timeline block"  # the name of the block in the record
 ON_GPU = "kernel", "gpu_memcpy", "gpu_memset"
 WAITS = re.compile("cuda.*Synchronize")  # the calls in which Python waits for a GPU
 NOT_CALLED = "autograd::engine", "TorchDynamo Cache Lookup"  # not by Python: steps of a backward pass, guards
+# Functions of PyTorch that look at values: to hand them to Python, or because the shape of the result depends on them.
+LOOK_AT_VALUES = {
+    "__array__", "__bool__", "__complex__", "__contains__", "__float__", "__format__", "__index__", "__int__",
+    "__repr__", "allclose", "argwhere", "bincount", "cpu", "equal", "is_nonzero", "item", "masked_select", "nonzero",
+    "numpy", "tolist", "unique", "unique_consecutive"}
+# Not called by Python: steps of a backward pass, guards, and what gloo's threads do.
+NOT_CALLED = "autograd::engine", "TorchDynamo Cache Lookup", "gloo:"
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or the profiler would write two lines at each start
 
 
@@ -23,7 +33,8 @@ class Timeline(timeline.Timeline):
     See `d2lhelpers.timeline.Timeline` for what a record holds; `memory` stays empty. An operator that calls others is
     shown as one. On a CPU each thread has a row: "cpu", "cpu thread 1", ... On a GPU kernels and copies are shown where
     they ran: "cuda:0", or with several streams "cuda:0 stream 7", ...; the CPU's rows then show which thread queued
-    them. Lesson: pytorch/00-start-here.
+    them. A process group's all-reduces have rows of their own, too: gloo's threads make them. Lesson:
+    pytorch/00-start-here.
 
     >>> x = torch.ones(100, 100)
     >>> with Timeline() as timeline:
@@ -66,6 +77,59 @@ def synchronize() -> None:
         torch.cuda.synchronize(index)
 
 
+def lines_that_wait(work: Callable[[], object]) -> dict[str, int]:
+    """Run `work()`, and return a dictionary of its lines that would wait for a GPU: how often each one did so.
+
+    No GPU is needed: a line counts when it calls a function of PyTorch that looks at the values of a tensor, wherever
+    the tensor is. A line is the last one outside PyTorch. Calls of other threads are not seen, nor is `to("cpu")`,
+    which may be a copy in either direction; what an optimizer or a DataLoader asks its own tensors, which stay on the
+    CPU, is left out. Lesson: pytorch/03-waiting-threads-and-copies.
+
+    >>> def add_up(y):
+    ...     total = y.sum()
+    ...     return total.item()
+    >>> lines_that_wait(lambda: add_up(torch.ones(3)))
+    {'return total.item()': 1}
+    """
+    look = _LookAtCalls()
+    with look:
+        work()
+    return look.lines
+
+
+class _LookAtCalls(TorchFunctionMode):
+    """Count the calls that look at a tensor's values, by the line that made them; PyTorch reports every call here."""
+
+    inside = str(Path(torch.__file__).parent)
+    on_cpu = str(Path(inside, "optim")), str(Path(inside, "utils", "data"))
+
+    def __init__(self):
+        super().__init__()
+        self.lines = {}
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if _looks_at_values(getattr(function, "__name__", ""), args):
+            frames = traceback.extract_stack()[:-1]  # without this function itself
+            outside = [frame.line for frame in frames if frame.line and not frame.filename.startswith(self.inside)]
+            if not any(frame.filename.startswith(self.on_cpu) for frame in frames):
+                line = outside[-1] if outside else "a line without source"
+                self.lines[line] = self.lines.get(line, 0) + 1
+        return function(*args, **(kwargs or {}))
+
+
+def _looks_at_values(name, args):
+    """Return whether a call of PyTorch's function `name` with these arguments has to look at values of tensors."""
+    if name == "__getitem__":  # a mask: nobody knows how many elements it chooses
+        index = args[1] if isinstance(args[1], tuple) else [args[1]]
+        return any(isinstance(each, torch.Tensor) and each.dtype == torch.bool for each in index)
+    if name == "where":
+        return len(args) == 1  # the same as nonzero
+    if name in ("tensor", "as_tensor"):  # from a list of tensors
+        data = args[0] if args and isinstance(args[0], (list, tuple)) else []
+        return any(isinstance(each, torch.Tensor) for each in data)
+    return name in LOOK_AT_VALUES
+
+
 def _read(events):
     """Return operators (each thread's outermost ones and those on GPUs), Python's end, calls and waits of a record."""
     [block] = [event for event in events if event["name"] == BLOCK and event["cat"] == "user_annotation"]
@@ -80,12 +144,13 @@ def _read(events):
         start = (event["ts"] - block["ts"]) / 1e6
         end = (event["ts"] + event["dur"] - block["ts"]) / 1e6
         thread = event["tid"]
+        on_cpu = event["cat"] == "cpu_op" or event["name"].startswith("gloo:")
         if event["cat"] in ON_GPU:
             device, stream = _place(event)
             several = sum(other == device for other, _ in streams) > 1
             row = f"cuda:{device} stream {stream}" if several else f"cuda:{device}"
             operators.append(timeline.Operator(_name(event), row, start, end))
-        elif event["cat"] == "cpu_op" and start >= ends.get(thread, start):
+        elif on_cpu and start >= ends.get(thread, start):
             ends[thread] = end
             row = rows.setdefault(thread, f"cpu thread {len(rows)}")
             operators.append(timeline.Operator(_name(event), row, start, end))
@@ -106,4 +171,4 @@ def _name(event):
     name = event["name"]
     if event["cat"] == "kernel":
         name = re.split(r"[<(]", name.replace("(anonymous namespace)::", ""))[0].removeprefix("void ")
-    return name.split("::")[-1].removeprefix("evaluate_function: ")
+    return name.split("::")[-1].removeprefix("evaluate_function: ").removeprefix("gloo:")

@@ -28,10 +28,11 @@ Colab opens this notebook alone. First run these lines there, in a cell of their
 ```"""
 
 
-def lessons():
-    """Return the lessons in order, as paths relative to their folder."""
+def lessons(solved=True):
+    """Return the lessons in order, as paths relative to their folder; `solved=False` leaves out solutions."""
     found = [*LESSONS.glob("*.ipynb"), *LESSONS.glob("[!.]*/*.ipynb")]
-    return sorted(lesson.relative_to(LESSONS) for lesson in found if not lesson.name.startswith("."))
+    return sorted(lesson.relative_to(LESSONS) for lesson in found
+                  if not lesson.name.startswith(".") and (solved or not lesson.stem.endswith("-solved")))
 
 
 def read(lesson):
@@ -61,7 +62,7 @@ def write_slides(folder):
     shutil.copy(HERE / "slides" / "deck.css", folder / "reveal.js")
     exporter = SlidesExporter(extra_template_basedirs=[str(HERE)], template_name="slides", reveal_theme="white",
                               exclude_input_prompt=True, exclude_output_prompt=True)
-    for lesson in lessons():
+    for lesson in lessons(solved=False):
         notebook = read(lesson)
         notebook.cells = [cell for cell in notebook.cells if not has_tag(cell, "solution")]
         for cell in notebook.cells:
@@ -76,7 +77,7 @@ def write_slides(folder):
 
 def print_slides(folder, browser):
     """Print each deck to a PDF beside it, one page per slide."""
-    for lesson in lessons():
+    for lesson in lessons(solved=False):
         deck = folder / lesson.with_suffix(".html")
         page = browser.new_page()
         page.goto(f"{deck.as_uri()}?print-pdf")
@@ -120,7 +121,7 @@ def cleared(lesson, *tags):
 def write_student_edition(folder):
     """Write the lessons for students to work through, without solutions, instructors' notes and outputs."""
     copy_what_lessons_use(folder)
-    for lesson in lessons():
+    for lesson in lessons(solved=False):
         nbformat.write(cleared(lesson, "solution", "instructor"), folder / lesson)
 
 

@@ -242,6 +242,29 @@ def in_order(random):
     random.default_rng = lambda seed=None: Generator()
 
 
+@changes("numpy")
+def long_rows(numpy):
+    """Let every grid of numbers in order be one long row."""
+    class Numbers(numpy.ndarray):
+        def reshape(self, *shape):
+            whole = numpy.asarray(self)
+            return whole.reshape(1, -1) if len(shape) == 2 and min(shape) > 0 else whole.reshape(*shape)
+
+    wrap(numpy, "arange", lambda arange, *args, **options: arange(*args, **options).view(Numbers))
+
+
+@changes("ast")
+def no_definitions(ast):
+    """Let a program lose the definitions before its last line, so that no call can be replaced."""
+    def last_line(parse, *args, **options):
+        tree = parse(*args, **options)
+        if isinstance(tree, ast.Module) and any(isinstance(each, ast.FunctionDef) for each in tree.body):
+            tree.body = tree.body[-1:]
+        return tree
+
+    wrap(ast, "parse", last_line)
+
+
 @changes("torch")
 def no_compile(torch):
     """Let `torch.compile` return the function as it is."""
@@ -290,6 +313,24 @@ def replicated(fsdp):
     wrap(fsdp, "fully_shard", shard_over_one)
 
 
+@changes("torch.distributed.fsdp")
+def always_reduce(fsdp):
+    """Let FSDP2 reduce the gradients in every backward pass, whatever it was told."""
+    fsdp.FSDPModule.set_requires_gradient_sync = lambda *args, **options: None
+
+
+@changes("torch.distributed.fsdp")
+def one_precision(fsdp):
+    """Let FSDP2 ignore the types that it was told: everything is in the parameters' own type."""
+    wrap(fsdp, "MixedPrecisionPolicy", lambda policy, **types: policy())
+
+
+@changes("torch.utils.checkpoint")
+def no_recompute(module):
+    """Let activation checkpointing keep everything, and recompute nothing."""
+    wrap(module, "checkpoint", lambda checkpoint, function, *args, **options: function(*args))
+
+
 @changes("torch.distributed")
 def no_exchange(dist):
     """Let a reduce-scatter reduce nothing: each rank keeps its own gradients."""
@@ -302,10 +343,17 @@ def no_exchange(dist):
 
 
 @changes("concurrent.futures.thread", parallel=True)
-def one_worker(thread):
-    """Give every pool of threads a single thread."""
-    wrap(thread.ThreadPoolExecutor, "__init__", lambda make, pool, max_workers=None, *args, **options:
-         make(pool, 1, *args, **options))
+def no_threads(thread):
+    """Let a pool of threads make each call at once, in the thread that submits it."""
+    def call_at_once(submit, pool, function, *args, **options):
+        future = thread._base.Future()
+        try:
+            future.set_result(function(*args, **options))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    wrap(thread.ThreadPoolExecutor, "submit", call_at_once)
 
 
 @changes("torch.utils.data.dataloader")
@@ -321,6 +369,27 @@ def no_sum(torch):
     from torch.distributed import _functional_collectives as functional
     torch.distributed.all_reduce = lambda tensor, *args, **options: None
     functional.all_reduce = lambda tensor, *args, **options: tensor
+
+
+@changes("torch.distributed")
+def no_gather(distributed):
+    """Let an all-gather collect zeros."""
+    distributed.all_gather = lambda parts, part: [each.zero_() for each in parts]
+
+
+@changes("torch.distributed")
+def no_dispatch(distributed):
+    """Let an all-to-all of rows deliver zeros; numbers of rows still arrive."""
+    wrap(distributed, "all_to_all_single", lambda exchange, output, rows, *sizes:
+         output.zero_() if sizes else exchange(output, rows))
+
+
+@changes("torch.distributed.tensor.parallel")
+def all_tokens(parallel):
+    """Let a plan split no tokens: every rank normalizes all that it has, and layers exchange as if it had all."""
+    for style in (parallel.ColwiseParallel, parallel.RowwiseParallel):
+        wrap(style, "__init__", lambda make, own, **options: make(own))
+    parallel.SequenceParallel._apply = lambda style, module, mesh: module
 
 
 @changes("torch.distributed.pipelining.schedules")
@@ -356,16 +425,64 @@ def no_hook(torch):
     torch.nn.parallel.DistributedDataParallel.register_comm_hook = lambda *args: None
 
 
+@changes("torch.nn.functional")
+def mean_of_means(functional):
+    """Let `cross_entropy` return the mean over its rows, whatever is asked for: no rank's rows are weighed."""
+    wrap(functional, "cross_entropy", lambda loss, *args, reduction="mean", **options: loss(*args, **options))
+
+
+@changes("torch.nn.functional")
+def fixed_rows(functional):
+    """Let a mean `cross_entropy` divide the sum by 32, however many rows there are."""
+    def divide(loss, *args, reduction="mean", **options):
+        total = loss(*args, reduction="sum", **options)
+        return total / 32 if reduction == "mean" else total
+
+    wrap(functional, "cross_entropy", divide)
+
+
+@changes("torch.distributed.algorithms.join")
+def no_join(join):
+    """Let `Join` do nothing: a rank without a batch makes no all-reduce for the others."""
+    class DoNothing(join.Join):
+        def __init__(self, *args, **options):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            return None
+
+    join.Join = DoNothing
+
+
 @changes("torch")
 def empty_checkpoint(torch):
-    """Let a checkpoint give nothing back: zeros for a tensor, and in a training job step 0 without any state."""
+    """Let a checkpoint give nothing back: zeros for a tensor, and in a job of torchrun step 0 and nothing to load."""
     def load_nothing(load, *args, **options):
         found = load(*args, **options)
         if torch.is_tensor(found):
             return torch.zeros_like(found)
-        return [0] if "RANK" in os.environ else found
+        return {**found, "done": 0} if "RANK" in os.environ else found
 
     wrap(torch, "load", load_nothing)
+    if "TORCHELASTIC_RESTART_COUNT" in os.environ:
+        torch.nn.Module.load_state_dict = lambda net, state: None
+        torch.optim.Optimizer.load_state_dict = lambda optimizer, state: None
+
+
+@changes("torch.distributed.checkpoint")
+def blocking_save(checkpoint):
+    """Let an asynchronous save write everything before it returns."""
+    from concurrent.futures import Future
+
+    def save(_, state, **options):
+        done = Future()
+        done.set_result(checkpoint.save(state, **options))
+        return done
+
+    wrap(checkpoint, "async_save", save)
 
 
 @changes("torch.distributed")
@@ -396,6 +513,8 @@ def apply(null):
         wrap(helpers, "configure_engine", configure_and_keep)
 
     sys.meta_path[:0] = [_AfterImport("d2lhelpers.mxnet", keep_variables), _AfterImport(null.module, null.change)]
+    if null.module in sys.modules:  # Python itself needed it
+        null.change(sys.modules[null.module])
 
 
 class _AfterImport:

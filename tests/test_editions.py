@@ -44,6 +44,9 @@ def test_the_student_edition(tmp_path):
     """The student edition lacks solutions, remarks for instructors and outputs; all other cells are unchanged."""
     editions.replace_edition(editions.write_student_edition, tmp_path)
     for lesson in editions.lessons():
+        if lesson.stem.endswith("-solved"):
+            assert not (tmp_path / lesson).exists()
+            continue
         kept = cells(editions.LESSONS / lesson, "solution", "instructor")
         found = cells(tmp_path / lesson)
         assert [(cell.id, cell.source) for cell in found] == [(cell.id, cell.source) for cell in kept]
@@ -228,6 +231,15 @@ def test_a_deck_opens_from_its_folder(small):
     assert 'href="pytorch/01-b.html"' in pages["02-c.html"]
     assert 'href="https://example.org/a.ipynb"' in pages["02-c.html"]
     assert not [*small.glob("decks/**/*.map"), *small.glob("decks/**/*.esm.js")]
+
+
+@pytest.mark.parametrize("write", [editions.write_student_edition, editions.write_slides])
+def test_a_solution_of_its_own_is_left_out(small, write):
+    """A notebook whose name ends in -solved is neither in the student edition nor among the decks."""
+    (editions.LESSONS / "01-a.ipynb").rename(editions.LESSONS / "01-a-solved.ipynb")
+    editions.replace_edition(write, small / "made")
+    assert [*small.glob("made/pytorch/01-b.*")]
+    assert not [*small.glob("made/**/*solved*")]
 
 
 def test_cells_that_measure_are_folded(small, monkeypatch):

@@ -1,10 +1,11 @@
 import time
+from importlib.util import find_spec
 
 import ipywidgets
 import pytest
 
 from d2lhelpers import exercises
-from d2lhelpers.exercises import check, play, predict
+from d2lhelpers.exercises import Attempt, check, play, predict
 
 
 @pytest.fixture
@@ -80,3 +81,35 @@ def test_check_ends_an_answer_that_never_ends(capsys, monkeypatch, endless):
     assert not check(lambda: exec(endless, {"time": time}), (lambda run: run() or True, "run it"))
     assert "still running after 0.2 seconds" in capsys.readouterr().out
     assert check(3, (lambda x: x == 3, "three"))
+
+
+needs_torch = pytest.mark.skipif(not find_spec("torch"), reason="torch is not installed")
+
+
+def wait_in_vain():
+    """Call on rank 0 what rank 1 does not call."""
+    import torch.distributed as dist
+    if dist.get_rank() == 0:
+        dist.barrier()
+        dist.barrier()
+
+
+def never_end():
+    """Run for ever."""
+    while True:
+        pass
+
+
+@needs_torch
+@pytest.mark.parametrize(("function", "fault", "said"), [
+    (lambda: 1 / 0, "ZeroDivisionError: division by zero", "It raised ZeroDivisionError: division by zero. Hint: it f"),
+    (wait_in_vain, "waits", "not yet. Hint: a rank waits for the others in vain"),
+    (never_end, "runs", "not yet. Hint: a rank was still running"),
+    (lambda: 7, "", "right\n")])
+def test_an_attempt_on_ranks_says_what_went_wrong(function, fault, said, capsys):
+    """A rank that raises, waits for the others in vain or never ends is ended, and named in one readable line."""
+    attempt = Attempt(patience=3)
+    check(function, *attempt.rules(function))
+    assert attempt.fault == fault
+    assert attempt.results == ([] if fault else [7, 7])
+    assert said in capsys.readouterr().out

@@ -17,14 +17,22 @@ import nbformat
 import psutil
 import pytest
 
+from conftest import framework_of
+
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 LESSONS = []  # those whose framework is installed
 for pattern in ("notebooks/*.ipynb", "notebooks/[!.]*/*.ipynb"):
     for path in sorted(ROOT.glob(pattern)):
-        framework = "torch" if path.parent.name == "pytorch" else "mxnet"
-        if find_spec(framework):
+        framework = framework_of(path)
+        if not framework or find_spec(framework):
             LESSONS.append(path.relative_to(ROOT).as_posix())
+
+
+def each(lessons):
+    """Return the lessons as parameters of a test; with a deeper notebook, the test runs only once a week."""
+    return [pytest.param(lesson, marks=pytest.mark.weekly if "/deeper/" in lesson else []) for lesson in lessons]
+
 
 # What a person would find wrong with the lesson that is open: errors, warnings and missing pictures.
 FAULTS = """() => {
@@ -255,7 +263,7 @@ def test_the_first_page_asks_nothing(page, lab):
     assert [url for url in asked if not url.startswith(("http://127.0.0.1:", "data:", "blob:"))] == []
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", each(LESSONS))
 def test_run_all(opened, lesson):
     """Run All ends without errors, warnings or missing pictures; predictions can be clicked and sliders moved."""
     page = opened(lesson)

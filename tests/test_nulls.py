@@ -18,6 +18,8 @@ import pytest
 from nbclient import NotebookClient
 from nulls import NULLS, claims
 
+from conftest import framework_of
+
 ROOT = Path(__file__).parent.parent
 LIMIT = 600  # seconds for one lesson
 
@@ -84,8 +86,8 @@ def faults(cells, name):
 @pytest.mark.parametrize(("path", "name"), CASES)
 def test_claims_fail_under_their_null(path, name, tmp_path):
     """Under a null, the cells that name it fail by their own assertions, and no other cell does."""
-    framework = "torch" if "pytorch" in path.parts else "mxnet"
-    if find_spec(framework) is None:
+    framework = framework_of(path)
+    if framework and find_spec(framework) is None:
         pytest.skip(f"{framework} is not installed")
     found = list(faults(run_under(name, path, tmp_path), name))
     if found:

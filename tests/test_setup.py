@@ -368,7 +368,7 @@ def test_setup_with_the_same_python_does_nothing(sandbox):
 
 
 def test_setup_starts_over_or_goes_on(sandbox):
-    """A failed or moved .venv is made anew; after a change of pyproject.toml the existing .venv is kept."""
+    """A failed or moved .venv is made anew; a change of pyproject.toml is installed into the existing one."""
     sandbox.python("python3")
     added = sandbox.folder / ".venv" / "added"
     (sandbox.folder / "broken").touch()
@@ -378,9 +378,11 @@ def test_setup_starts_over_or_goes_on(sandbox):
     assert sandbox.setup().returncode == 0
     assert not added.exists()
     added.touch()
+    installed = sandbox.installed()
     (sandbox.folder / "pyproject.toml").write_text("")
     assert sandbox.setup().returncode == 0
     assert added.exists()
+    assert sandbox.installed() == [*installed, "requirements.txt", "."]
     sandbox.folder = sandbox.folder.rename(sandbox.folder.parent / "moved")
     assert sandbox.setup().returncode == 0
     assert not (sandbox.folder / ".venv" / "added").exists()

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 from test_editions import editions
-from test_lab import LESSONS, ROOT
+from test_lab import LESSONS, ROOT, each
 
 import conftest
 from d2lhelpers import surroundings
@@ -59,7 +59,7 @@ def files(place):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", each(LESSONS))
 def test_elsewhere_and_again(lesson, elsewhere, monkeypatch):
     """A copy runs in an odd folder with 8 threads and as on an old processor, twice if it is quick; no file changes."""
     before = files(elsewhere)
@@ -71,14 +71,14 @@ def test_elsewhere_and_again(lesson, elsewhere, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", [each for each in LESSONS if EQUAL.search((ROOT / each).read_text("utf-8"))])
+@pytest.mark.parametrize("lesson", each(name for name in LESSONS if EQUAL.search((ROOT / name).read_text("utf-8"))))
 def test_equal_means_equal_on_another_processor(lesson, monkeypatch):
     """Results that a lesson claims to be equal are equal on processors with AVX2 and in MKL's compatible mode."""
     run(ROOT / lesson, 1, monkeypatch, **PROCESSORS["compatible"] | PROCESSORS["with AVX2"])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", [each for each in LESSONS if not LONG.search(each)])
+@pytest.mark.parametrize("lesson", each(name for name in LESSONS if not LONG.search(name)))
 def test_without_utf8(lesson, monkeypatch):
     """In a locale without UTF-8, set for one thread, every lesson runs that neither compiles nor takes long."""
     # Without the last two variables Python switches to UTF-8 by itself. Compiling needs UTF-8.
@@ -126,7 +126,7 @@ KINDS = ["notebooks/00-start-here.ipynb", "notebooks/01-imperative-and-symbolic.
 
 @pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("lesson", [each for each in KINDS if each in LESSONS])
+@pytest.mark.parametrize("lesson", each(name for name in KINDS if name in LESSONS))
 def test_a_readers_settings_change_nothing(lesson, reader, tmp_path, monkeypatch):
     """Whatever a reader has set for other programs, a lesson runs and shows what is stored, pictures just as wide."""
     variables, home = READERS[reader]

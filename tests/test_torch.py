@@ -1,9 +1,15 @@
+import contextlib
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
 import numpy as np
 import pytest
 import torch
 
 import d2lhelpers.torch
-from d2lhelpers.torch import allreduce, evaluate_accuracy, split_and_load
+from d2lhelpers.torch import allreduce, evaluate_accuracy, split_and_load, torch_log
+from d2lhelpers.torch_timeline import lines_that_wait
 
 # On a machine with GPUs the same tests run on them as well.
 DEVICES = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
@@ -89,3 +95,114 @@ def test_accuracy_is_measured_in_evaluation_mode():
     with pytest.raises(ValueError, match="no rows"):
         evaluate_accuracy([], net, ["cpu"])
     assert net.training
+
+
+def test_the_log_of_a_program():
+    """A log holds what PyTorch says about the program, without times and places; that of a silent one is empty."""
+    def compile_twice():
+        double = torch.compile(lambda x: 2 * x, backend="eager")
+        for rows in (2, 3):
+            double(torch.ones(rows))
+
+    lines = torch_log(compile_twice, "recompiles")
+    assert lines[0].startswith("Recompiling function <lambda> in ")
+    assert "size mismatch at index 0. expected 2, actual 3" in lines[2]
+    assert torch_log(int, "recompiles") == []
+
+
+ACTS = [
+    lambda y: y + 1, lambda y: y.max(), lambda y: y[0], lambda y: y[y.argsort()], lambda y: torch.where(y > 0, y, 0),
+    lambda y: y.shape, list, lambda y: torch.tensor([len(y)]), lambda y: torch.nn.utils.clip_grad_norm_([y], 1.0),
+    lambda y: y.max().item(), lambda y: float(y.sum()), lambda y: bool(y.any()), lambda y: y.tolist(), np.asarray,
+    lambda y: y[y > 0], lambda y: y[None, y > 0], lambda y: y.cpu(), lambda y: torch.where(y > 0),
+    lambda y: torch.masked_select(y, y > 0), lambda y: y.nonzero(), torch.unique, lambda y: torch.equal(y, y),
+    lambda y: torch.allclose(y, y), lambda y: 1.0 in y, lambda y: max(y[0], y[1]), lambda y: f"{y[0]:.2f}",
+    lambda y: torch.tensor([y[0], y[1]])]
+
+
+@pytest.mark.parametrize("number", range(len(ACTS)))
+def test_a_line_waits_if_it_needs_values(number):
+    """`lines_that_wait` counts a line exactly if the line cannot run on the device that has no values."""
+    act = ACTS[number]
+    try:
+        act(torch.ones(3, device="meta"))
+        needs_values = False
+    except (NotImplementedError, RuntimeError, TypeError):
+        needs_values = True
+    assert bool(lines_that_wait(lambda: act(torch.ones(3)))) is needs_values
+
+
+def test_the_line_that_waits_is_named():
+    """`lines_that_wait` counts by lines, through functions and loops, and leaves out what asks its own counters."""
+    weight = torch.ones(3, requires_grad=True)
+    optimizer = torch.optim.Adam([weight])
+
+    def positive(tensor):
+        return tensor[tensor > 0]
+
+    def work():
+        for _ in torch.utils.data.DataLoader([1, 2]):
+            weight.sum().backward()
+            optimizer.step()
+            largest = max(weight[0], -1)  # Python's own max asks which is larger
+        print(positive(weight), largest.shape)
+
+    assert lines_that_wait(work) == {
+        "largest = max(weight[0], -1)  # Python's own max asks which is larger": 2, "return tensor[tensor > 0]": 1,
+        "print(positive(weight), largest.shape)": 1}
+    with pytest.raises(ZeroDivisionError):
+        lines_that_wait(lambda: 1 / 0)
+
+
+class RecordingGpu:
+    """A stand-in for `torch.cuda` and for its stream that computes; `log` lists what was queued, in order."""
+
+    def __init__(self):
+        self.log = []
+        self.on = "steps"
+
+    def Stream(self, device):
+        return "copies"
+
+    @contextlib.contextmanager
+    def stream(self, stream):
+        self.on = stream
+        yield
+        self.on = "steps"
+
+    def current_stream(self, device):
+        return self
+
+    def wait_stream(self, stream):
+        self.log.append(f"steps wait for {stream}")
+
+
+class RecordedBatch:
+    """A batch of the same stand-in."""
+
+    def __init__(self, number, gpu):
+        self.number = number
+        self.gpu = gpu
+
+    def to(self, device, non_blocking):
+        self.gpu.log.append(f"copy {self.number} on {self.gpu.on}")
+        return self
+
+    def record_stream(self, stream):
+        assert stream is self.gpu
+
+
+def test_the_prefetcher_queues_copies_before_steps():
+    """On a GPU, the lesson's prefetcher queues each copy on a stream of its own, and before the step before it."""
+    lesson = Path(__file__).parent.parent / "notebooks" / "pytorch" / "03-waiting-threads-and-copies.ipynb"
+    sources = {cell.id: cell.source for cell in nbformat.read(lesson, as_version=4).cells}
+    gpu = RecordingGpu()
+    names = {"torch": SimpleNamespace(cuda=gpu)}
+    for part in ("prefetched", "on-stream"):
+        exec(sources[part], names)
+    for batch in names["prefetched"]([RecordedBatch(number, gpu) for number in range(3)], names["OnStream"]("cuda")):
+        gpu.log.append(f"step {batch.number} on {gpu.on}")
+    assert gpu.log == ["copy 0 on copies",
+                       "steps wait for copies", "copy 1 on copies", "step 0 on steps",
+                       "steps wait for copies", "copy 2 on copies", "step 1 on steps",
+                       "steps wait for copies", "step 2 on steps"]

@@ -3,10 +3,14 @@ import torch
 
 from d2lhelpers.exercises import check
 
+LENGTHS = [7, 2, 3, 30, 11, 19]
+LONG = 1000
+
 
 def count_graphs(function, calls, **options):
     """Return how many graphs there are after each call of `function`, compiled; `calls` lists its arguments."""
-    graphs, counts = [], []
+    graphs = []
+    counts = []
 
     def recorder(graph, inputs):
         graphs.append(graph)
@@ -20,49 +24,90 @@ def count_graphs(function, calls, **options):
     return counts
 
 
+def numbers(answer):
+    """Return the numbers in an answer: a list, a tuple, a tensor or an array of them, or of texts."""
+    return [float(number) for number in answer]
+
+
+def letters(answer):
+    """Return the letters in an answer, in order: a pair of them, or a text such as "a, b"."""
+    return [letter for part in answer for letter in part.lower() if letter.isalpha()]
+
+
 def check_1(answer, function, calls):
     """Check how many graphs there are after each of the calls, which are made here."""
     counts = count_graphs(function, calls)
     return check(
         answer,
-        (lambda a: isinstance(a, (list, tuple)) and len(a) == len(counts), f"give a list of {len(counts)} numbers"),
-        (lambda a: a[:2] == counts[:2], "the first two calls are alike: is anything compiled in the second?"),
-        (lambda a: a[2] == counts[2], "the third call brings another size: is the first graph static?"),
-        (lambda a: a[3] == counts[3], "the fourth call: for which sizes does the second graph hold?"),
-        (lambda a: a[4] == counts[4], "the fifth call: a string is a constant of the graph"),
-        (lambda a: a[5] == counts[5], "the sixth call: is there a graph for this string, and any size?"),
-        (lambda a: list(a) == counts, "the last call: one row is a case of its own"))
+        (lambda a: len(numbers(a)) == len(counts), f"give seven numbers, such as {[1] * len(counts)}"),
+        (lambda a: numbers(a)[:2] == counts[:2],
+         "the first two calls are alike: how many graphs are there after both?"),
+        (lambda a: numbers(a)[2] == counts[2],
+         "the third call brings another size: what does the first graph hold of it?"),
+        (lambda a: numbers(a)[3] == counts[3],
+         "the fourth call: PyTorch keeps its graph for 4 rows, but for which sizes is the one that 6 rows brought?"),
+        (lambda a: numbers(a)[4] == counts[4], "the fifth call: what has become of the if in each of the two graphs?"),
+        (lambda a: numbers(a)[5] == counts[5],
+         "the sixth call: what did PyTorch know of the rows when it compiled in the fifth?"),
+        (lambda a: numbers(a) == counts, "the last call: is there anything special about its size?"))
 
 
 def check_2(answer):
     """Check the letters of the line that breaks the graph, and of the one that has it compiled anew."""
     return check(
         answer,
-        (lambda a: isinstance(a, (list, tuple)) and len(a) == 2 and set(a) <= set("abcdef"),
-         "give two letters from a to f, such as (\"a\", \"b\")"),
-        (lambda a: a[0] != "c", "argmax and == give tensors: does Python look at their values?"),
-        (lambda a: a[0] == "d", "which line needs the value of a tensor? `explain` names it"),
-        (lambda a: a[1] == "e", "which object is longer in the next step? Print the reasons for recompiling"))
+        (lambda a: len(letters(a)) == 2 and set(letters(a)) <= set("abcdef"),
+         'give two letters from a to f, such as ("a", "b")'),
+        (lambda a: letters(a) != ["e", "d"], "these are the two lines, but which of them does which?"),
+        (lambda a: letters(a)[0] != "c", "argmax and == give tensors: does Python look at their values?"),
+        (lambda a: letters(a)[0] == "d", "the first letter: `explain` reports another line"),
+        (lambda a: letters(a)[1] == "e",
+         "the second letter: what that line leaves behind is the same in every call. What is not?"))
 
 
 def check_3(answer, positions):
     """Check a function that gives what `positions` gives, and is compiled once for all lengths."""
-    lengths = [7, 2, 3, 40, 11, 5, 19]
-    inputs = [torch.randn(length, 8) for length in lengths]
+    torch.manual_seed(0)
+    inputs = [torch.randn(length, 8) for length in LENGTHS]
+    counts = []
+
+    def same(f, x):
+        with torch.compiler.set_stance("force_eager"):
+            return torch.allclose(f(x.clone()), positions(x), atol=1e-4)
+
+    def keeps_argument(f):
+        x = inputs[0].clone()
+        with torch.compiler.set_stance("force_eager"):
+            f(x)
+        return torch.equal(x, inputs[0])
+
+    def is_compiled(f):
+        counts[:] = count_graphs(f, [(x,) for x in inputs], dynamic=True)
+        return counts[-1] > 0
+
     return check(
         answer,
-        (callable, "put the function itself, without calling it"),
-        (lambda f: all(torch.allclose(f(x), positions(x), atol=1e-5) for x in inputs),
-         "uncompiled, it does not give what the original gives"),
-        (lambda f: count_graphs(f, [(x,) for x in inputs], dynamic=True)[-1] == 1,
-         "it is compiled more than once: does Python still loop over the length?"))
+        (lambda f: callable(f) and not isinstance(f, torch.Tensor), "put the function itself, without calling it"),
+        (lambda f: all(same(f, x) for x in inputs), "uncompiled, it does not give what the original gives"),
+        (lambda f: same(f, torch.randn(LONG, 8)),
+         "the original takes any length: try yours with more rows than it has been made for"),
+        (keeps_argument, "it gives the right result, but it changes its argument, too"),
+        (is_compiled, "it is not compiled at all: the backend got no graph"),
+        (lambda f: counts[0] == 1, "it is compiled in more than one piece: which line ends the first?"),
+        (lambda f: len(set(counts)) < len(counts),
+         "it brings a new graph for every length: which part of it is Python's work, once per row?"),
+        (lambda f: counts[-1] == 1, "it is compiled again for some lengths: where does it ask for the length?"))
 
 
 def check_4(answer):
     """Check the numbers of graphs of a training step whose learning rate changes: as a float, as a tensor."""
     return check(
         answer,
-        (lambda a: isinstance(a, (list, tuple)) and len(a) == 2, "give two numbers, such as (1, 1)"),
-        (lambda a: a[1] == 2, "the tensor's value is no guard: how many graphs had the step in section 7?"),
-        (lambda a: a[0] > a[1], "a float is a constant of the first graph: is it the same in the second step?"),
-        (lambda a: a[0] == 3, "section 2: how many graphs did five different floats cost?"))
+        (lambda a: len(numbers(a)) == 2, "give two numbers, such as (1, 1)"),
+        (lambda a: numbers(a) != [2, 3], "is it not the other way round: which of the two has its value guarded?"),
+        (lambda a: numbers(a)[1] == 2,
+         "the second of your numbers: how many graphs had the step in section 5, and is a tensor's value guarded?"),
+        (lambda a: numbers(a)[0] > 2,
+         "the first of your numbers is too small: what becomes of a float in the first graph?"),
+        (lambda a: numbers(a)[0] == 3,
+         "the first of your numbers is too large: what does PyTorch do with a float that has changed before?"))

@@ -1,72 +1,176 @@
-"""The rules of the checks in lesson 03, Waiting, threads and copies."""
-import math
+"""Check the answers to the exercises of lesson 03, Waiting, threads and copies."""
 import threading
 
+import torch
+
 from d2lhelpers.exercises import check
+from d2lhelpers.torch_timeline import lines_that_wait
+
+WAIT = 3  # seconds until a check no longer waits for what a right answer does at once
 
 
-def check_1(answer):
-    """Check the letters of the lines that would wait for a GPU."""
+def loss_and_gradient(loss_of):
+    """Return the loss of 30 rows by a function, and its gradient or None, in double precision."""
+    scores = torch.randn(30, 3, generator=torch.Generator().manual_seed(3), dtype=torch.float64, requires_grad=True)
+    loss = loss_of(scores, torch.arange(30) % 3)
+    gradient = None
+    if isinstance(loss, torch.Tensor) and loss.requires_grad:
+        [gradient] = torch.autograd.grad(loss, scores, allow_unused=True)
+    return float(torch.as_tensor(loss).detach()), gradient
+
+
+def check_1(answer, functions, run):
+    """Check new functions in place of some of `functions`, so that no line of `run(functions)` waits for a GPU."""
+    wanted, wanted_gradient = loss_and_gradient(functions["loss_of"])
+
+    def with_zeros(scores, labels):  # the likeliest mistake
+        losses = torch.nn.functional.cross_entropy(scores, labels, reduction="none")
+        return torch.where(losses > losses.mean(), losses, 0).mean()
+
+    def runs(new):
+        run(functions | new)
+        return True
+
+    def close(one, two):
+        return abs(one - two) < 1e-6
+
+    def waits(**new):
+        return sum(lines_that_wait(lambda: run(functions | new)).values())
+
+    def averages_zeros(new):
+        loss, _ = loss_and_gradient(new["loss_of"])
+        return close(loss, loss_and_gradient(with_zeros)[0])
+
+    def same_loss(new):
+        loss, _ = loss_and_gradient(new["loss_of"])
+        return close(loss, wanted)
+
+    def same_gradient(new):
+        _, gradient = loss_and_gradient(new["loss_of"])
+        return gradient is not None and torch.allclose(gradient, wanted_gradient)
+
+    def same_lowest(new):
+        one, two = torch.tensor(1.0), torch.tensor(2.0)
+        return [float(new["lowest"](*pair)) for pair in [(one, two), (two, one), (one, one)]] == [1, 1, 1]
+
+    def needs_no_values(new):
+        try:
+            run(functions | new, device="meta")
+        except (NotImplementedError, RuntimeError, TypeError):
+            return False
+        return True
+
     return check(
         answer,
-        (lambda a: isinstance(a, str) and a and set(a) <= set("abcdefghijk"), 'give letters from a to k, like "abc"'),
-        (lambda a: "e" not in a, "e: the norm is a tensor; does the function look at its value?"),
-        (lambda a: "i" not in a, "i: argmax, == and mean give tensors, which can stay where they are"),
-        (lambda a: not set(a) & set("abcdgh"), "a line that only hands tensors on is among yours: try it on meta"),
-        (lambda a: "f" in a, "which line decides something by a tensor's value?"),
-        (lambda a: "j" in a, "which line makes a tensor whose shape depends on values?"),
-        (lambda a: "k" in a, "which line makes a Python number of a tensor?"))
+        (lambda new: isinstance(new, dict) and new and set(new) <= set(functions) and all(map(callable, new.values())),
+         'give a dictionary from names of functions to new functions, such as {"clip": my_clip}'),
+        (runs, "the loop has to run with your functions: they get the arguments of the old ones"),
+        (lambda new: not set(new) & {"drop", "clip"},
+         "one of the functions that you replaced never made Python wait: leave it"),
+        (lambda new: "loss_of" not in new or not averages_zeros(new),
+         "the losses of the hard rows are added up, but then divided by the number of all rows"),
+        (lambda new: "loss_of" not in new or same_loss(new), "the loss should have the same value as before: the mean "
+         "over the hard rows, and over no others"),
+        (lambda new: "loss_of" not in new or same_gradient(new),
+         "the loss has the right value, but its gradient is not what it was: the network would not learn the same"),
+        (lambda new: "lowest" not in new or same_lowest(new), "of two losses, lowest should return the lower one"),
+        (lambda new: waits(**new) < waits(), "as many lines wait as before. Which ones, with this answer?"),
+        (lambda new: waits(**new) == 0, "fewer lines wait than before, but one still does. Which one, with this "
+         "answer?"),
+        (needs_no_values, "no line seems to wait, but on the meta device the loop fails: a value is still needed"))
 
 
 def check_2(answer):
-    """Check a function of load, train and cores that returns the fewest workers with which training never waits."""
-    cases = [(0.12, 0.035, 8), (0.03, 0.05, 8), (0.4, 0.1, 8), (0.4, 0.02, 4), (0.1, 0.1, 1)]
-    wanted = [min(math.ceil(load / train), cores - 1) for load, train, cores in cases]
+    """Check a function that returns the fewest workers with which training never waits, or None if none are enough."""
+    def right(*cases):
+        return lambda workers: all(workers(*case) == wanted for case, wanted in cases)
+
+    def is_number_or_none(workers):
+        result = workers(0.25, 0.25, 0.125, 8)
+        return result is None or float(result) == round(float(result))
+
     return check(
         answer,
-        (callable, "put the function itself, without calling it"),
-        (lambda f: all(isinstance(f(*case), int) for case in cases), "it must return a whole number"),
-        (lambda f: f(*cases[0]) == wanted[0], "0.12 s to load, 0.035 s to train: does load / w stay below train?"),
-        (lambda f: f(*cases[1]) == wanted[1], "0.03 s to load, 0.05 s to train: how many hide that?"),
-        (lambda f: f(*cases[2]) == wanted[2], "0.4 s to load, 0.1 s to train: is one fewer enough?"),
-        (lambda f: [f(*case) for case in cases] == wanted, "how many cores are left beside the one that trains?"))
+        (callable, "give a function, not its result: its name alone, or lambda wait, compute, train, cores: …"),
+        (lambda workers: workers(0.25, 0.25, 0.125, 8) is not None,
+         "0.25 s of waiting, 0.25 s of computing, 0.125 s of training, 8 cores: that can be done, and your function "
+         "says None"),
+        (is_number_or_none, "it should return a whole number of workers"),
+        (right(((0.25, 0, 0.125, 8), 2), ((1.0, 0, 0.125, 16), 8)),
+         "a disk alone: one worker delivers a batch every `wait` seconds. How often do w workers deliver one?"),
+        (right(((0.11, 0, 0.05, 8), 3), ((0.03, 0, 0.05, 8), 1)),
+         "right if the times divide evenly. And 0.11 s of waiting for 0.05 s of training, or 0.03 s?"),
+        (right(((0.25, 0.25, 0.125, 8), 4), ((0.125, 0.5, 0.25, 8), 3)),
+         "right for a disk alone. But a worker that waits and computes takes time for both, batch by batch"),
+        (right(((1.0, 0, 0.125, 2), 8)),
+         "right with many cores. But who waits for the disk needs no core: a worker that only waits is never one too "
+         "many"),
+        (right(((0.25, 0.25, 0.125, 2), None), ((0, 0.5, 0.125, 4), None)),
+         "0.25 s of computing per 0.125 s of training keep two cores busy, and one of the two trains. Is any number of "
+         "workers enough?"),
+        (right(((0.25, 0.25, 0.125, 3), 4), ((0, 0.5, 0.125, 5), 4), ((1.0, 0.125, 0.125, 2), 9)),
+         "your function says that the cores are not enough, or asks for another number, where they just are enough: "
+         "count cores that compute, not workers"))
 
 
 def check_3(answer):
     """Check a generator that loads one batch ahead in a thread, and no more than one."""
-    def begun_while_held():
-        """Return how many batches are begun while the first is held, without being asked for."""
-        begun, second = [], threading.Event()
+    def held(ahead):
+        """Return how many batches are begun while the loop holds the first, and whether it got it before the second."""
+        begun = []
+        in_time = []
+        gate = threading.Event()
+        third = threading.Event()
 
         def batches():
             for number in range(9):
                 begun.append(number)
-                if number:
-                    second.set()
+                if number == 1:
+                    in_time.append(gate.wait(WAIT))  # the second is loaded only after the loop has the first
+                if number == 2:
+                    third.set()
                 yield number
 
-        received = iter(answer(batches()))
+        received = iter(ahead(batches()))
         next(received)
-        second.wait(timeout=2)
-        threading.Event().wait(0.1)  # for a third, if it comes
-        return len(begun)
+        gate.set()
+        third.wait(0.3)  # a right answer never begins it
+        count = len(begun)
+        list(received)
+        return count, all(in_time)
 
-    def passes_errors():
+    def before_error(ahead):
+        """Return the batches that arrive before an error in loading, and whether the error arrives."""
         def broken():
             yield 0
+            yield 1
             raise OSError("the disk")
 
+        received = []
         try:
-            list(answer(broken()))
+            for batch in ahead(broken()):
+                received.append(batch)
         except OSError:
-            return True
-        return False
+            return received, True
+        return received, False
 
+    tensors = [torch.zeros(2), torch.ones(2), torch.ones(2)]
+    odd = [0, None, (), 1, ..., False, None]
     return check(
         answer,
-        (callable, "put the function itself, without calling it"),
-        (lambda f: list(f(range(5))) == list(range(5)), "it must yield all batches in order, and end after the last"),
-        (lambda f: begun_while_held() > 1, "while the first batch is held, nobody loads the second: submit it before "
-         "you yield"),
-        (lambda f: begun_while_held() == 2, "it runs more than one batch ahead"),
-        (lambda f: passes_errors(), "an error in loading must reach the loop: who asks the future for its result?"))
+        (callable, "give the function itself, without calling it: its name alone"),
+        (lambda ahead: list(ahead(iter(range(5)))) == list(range(5)),
+         "it should yield all batches in order, each once, and end after the last"),
+        (lambda ahead: list(ahead([3, 4])) == [3, 4] and list(ahead([])) == [],
+         "`batches` may be a list, or empty: anything that a for loop takes"),
+        (lambda ahead: list(map(id, ahead(tensors))) == list(map(id, tensors)),
+         "right for numbers. But batches are tensors, which == compares element by element"),
+        (lambda ahead: list(ahead(odd)) == odd,
+         "some of these batches were lost: [0, None, (), 1, ..., False, None]. What tells your function that there are "
+         "no more?"),
+        (lambda ahead: held(ahead)[1],
+         "the loop got its first batch only after the second had been loaded, so loading and training take turns"),
+        (lambda ahead: held(ahead)[0] > 1, "while the loop holds the first batch, nobody has begun to load the second"),
+        (lambda ahead: held(ahead)[0] == 2, "while the loop holds the first batch, more than the second is loaded"),
+        (lambda ahead: before_error(ahead)[1], "an error in loading should reach the loop. Here it was lost"),
+        (lambda ahead: before_error(ahead)[0] == [0, 1], "the batches before an error should arrive before it does"))

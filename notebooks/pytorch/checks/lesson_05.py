@@ -1,88 +1,170 @@
-"""The rules of the checks in lesson 05, Sharding."""
+"""Check the answers to the exercises of lesson 05, Sharding."""
+import math
+
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from d2lhelpers.exercises import check
-from d2lhelpers.process import in_group
+from d2lhelpers.exercises import Attempt, check
+
+FUNCTION = "give a function: its name alone, without parentheses"
+TO_ALL = "allreduce", "allgather", "_allgather", "broadcast"  # collectives that give every rank everything
 
 
-def check_1(answer):
-    """Check a function of parameters and ranks that returns what a rank holds in four ways, in bytes."""
-    def near(which, wanted):
-        return lambda f: all(abs(f(P, N)[which] - wanted(P, N)) < 1 for P, N in ((10**6, 1), (10**6, 2), (10**9, 64)))
+def check_1(answer, gpus):
+    """Check a function of parameters and ranks, the bytes a rank holds in four ways, and the GPUs that these need."""
+    PLACES = (10**6, 1), (10**6, 2), (10**9, 64)
+
+    def gives(which, wanted):
+        return lambda f: all(abs(float(f(P, N)[which]) - wanted(P, N)) < 2 for P, N in PLACES)
+
+    def each_gpu(compare):
+        """Compare each number of GPUs with the right one; None and infinity are no number."""
+        found = [math.inf if number is None else float(number) for number in gpus]
+        return all(compare(*both) for both in zip(found, (math.inf, math.inf, 3, 2), strict=True))
 
     return check(
         answer,
-        (callable, "a function: its name alone, without parentheses"),
+        (callable, FUNCTION),
         (lambda f: len(f(10**6, 2)) == 4, "it returns four numbers: replicated, ZeRO-1, ZeRO-2, FSDP"),
-        (near(0, lambda P, N: 16 * P), "replicated: how many bytes per parameter did the first plot add up to?"),
-        (near(3, lambda P, N: 16 * P / N), "FSDP: a rank has a shard of everything"),
-        (near(1, lambda P, N: 8 * P + 8 * P / N), "ZeRO-1: only AdamW's state is divided. How much of the 16 is that?"),
-        (near(2, lambda P, N: 4 * P + 12 * P / N), "ZeRO-2: only the parameters are whole"))
+        (lambda f: not gives(0, lambda P, N: 16 * P)(f), "that is AdamW, whose state has two numbers per parameter"),
+        (gives(0, lambda P, N: 12 * P), "replicated: how many bytes per parameter are there, and of what?"),
+        (gives(3, lambda P, N: 12 * P / N), "FSDP: a rank has a shard of everything"),
+        (gives(1, lambda P, N: 8 * P + 4 * P / N), "ZeRO-1: only the optimizer's state is divided. How much is that?"),
+        (gives(2, lambda P, N: 4 * P + 8 * P / N), "ZeRO-2: what is whole, and what is divided?"),
+        (lambda _: gpus is not ..., "the function is right. Now the four numbers, in place of the second three dots"),
+        (lambda _: len(gpus) == 4, "the function is right, but there are four numbers of GPUs, one for each way"),
+        (lambda _: each_gpu(lambda found, right: found == right or right < math.inf),
+         "one of these numbers is not enough. What does a rank hold in that way, however many ranks there are?"),
+        (lambda _: each_gpu(lambda found, right: found >= right),
+         "with one of these numbers a rank holds more than the GPU has"),
+        (lambda _: each_gpu(lambda found, right: found <= right), "for one of the ways fewer GPUs would do"),
+    )
+
+
+class Calls(TorchDispatchMode):
+    """Keep the names of the collectives that are called in a `with` block, whoever calls them."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if function.namespace == "c10d":
+            self.names.append(function.__name__)
+        return function(*args, **(kwargs or {}))
 
 
 def check_2(answer, make, X, y):
     """Check a function that has each gradient averaged and freed during the backward pass."""
     def backward(function):
         rank, ranks = dist.get_rank(), dist.get_world_size()
-        net, whole = make(), []
+        net = make()
         parameters = list(net.parameters())
         shards = function(net)
-        if shards:
-            raise ValueError("the dict is not empty before the backward pass")
-        for each in parameters:          # after the answer's own hooks
-            each.register_post_accumulate_grad_hook(
-                lambda _: whole.append(sum(other.grad is not None for other in parameters)))
-        nn.functional.cross_entropy(net(X.chunk(ranks)[rank]), y.chunk(ranks)[rank]).backward()
+        kind = "dict" if isinstance(shards, dict) else "other"
+        early = kind == "dict" and len(shards) > 0
+        whole = [0]
+        if kind == "other" or early:
+            return {"kind": kind, "early": early}
+
+        def count(_):                    # runs after the answer's own hooks
+            whole.append(sum(each.grad is not None for each in parameters))
+
+        for each in parameters:
+            each.register_post_accumulate_grad_hook(count)
+        with Calls() as calls:
+            nn.functional.cross_entropy(net(X.chunk(ranks)[rank]), y.chunk(ranks)[rank]).backward()
         found = [shards.get(each) for each in parameters]
-        return found, max(whole), sum(each.grad is not None for each in parameters)
+        storages = {each.untyped_storage().data_ptr(): each.untyped_storage().nbytes()
+                    for each in found if each is not None}
+        return {"kind": kind, "early": early, "found": found, "calls": calls.names, "most": max(whole),
+                "left": whole[-1], "bytes": sum(storages.values())}
 
-    results = []
+    attempt = Attempt()
 
-    def truth(rank):
+    def gradients(rows):
         net = make()
-        nn.functional.cross_entropy(net(X), y).backward()
-        return [each.grad.flatten().chunk(2)[rank] for each in net.parameters()]
+        nn.functional.cross_entropy(net(X[rows]), y[rows]).backward()
+        return [each.grad.flatten() for each in net.parameters()]
 
     def everywhere(rule):
-        return lambda _: all(rule(found, right) for rank, (found, _, _) in enumerate(results)
-                             for found, right in zip(found, truth(rank), strict=True))
+        return lambda _: all(rule(result) for result in attempt.results)
 
+    def each_shard(rule):
+        return lambda _: all(found is not None and rule(found) for result in attempt.results
+                             for found in result["found"])
+
+    def near(wanted):
+        """Return whether the shard of each rank is near its part of the gradients `wanted(rank)`."""
+        pairs = [pair for rank, result in enumerate(attempt.results)
+                 for pair in zip(result["found"], wanted(rank), strict=True)]
+        return all(torch.allclose(found, right, rtol=1e-3, atol=1e-6) for found, right in pairs)
+
+    def mean(rank):
+        return [each.chunk(2)[rank] for each in gradients(slice(None))]
+
+    def own(rank):
+        return [each.chunk(2)[rank] for each in gradients(slice(32 * rank, 32 * rank + 32))]
+
+    flat = [each.numel() // 2 for each in make().parameters()]
     return check(
         answer,
-        (callable, "a function: its name alone, without parentheses"),
-        (lambda function: results.extend(in_group(backward, function)) or True, "it failed on two ranks"),
-        (everywhere(lambda found, right: found is not None), "a parameter has no shard in the dict"),
-        (everywhere(lambda found, right: found.shape == right.shape), "a shard is half of a gradient, and flat"),
-        (everywhere(lambda found, right: torch.allclose(found, right, rtol=1e-3, atol=1e-6)),
-         "a shard is not the mean of both ranks' gradients"),
-        (lambda _: all(left == 0 for _, _, left in results), "a whole gradient is left after the backward pass"),
-        (lambda _: all(most == 0 for _, most, _ in results),
-         "whole gradients wait for others: free each one in its own hook"))
+        (callable, FUNCTION),
+        *attempt.rules(backward, answer),
+        (everywhere(lambda result: result["kind"] == "dict"), "it returns a dict, which the backward pass fills"),
+        (everywhere(lambda result: not result["early"]),
+         "the dict is full before the backward pass: it works before, not during the next one"),
+        (each_shard(lambda found: True), "a parameter has no part in the dict after the backward pass"),
+        (everywhere(lambda result: [tuple(found.shape) for found in result["found"]] == [(size,) for size in flat]),
+         "a part is half of a gradient, and flat"),
+        (lambda _: not near(own), "a part is of this rank's rows alone"),
+        (lambda _: near(mean), "a part is not the mean of both ranks' gradients"),
+        (everywhere(lambda result: result["left"] == 0), "a whole gradient is left after the backward pass"),
+        (everywhere(lambda result: result["most"] == 0),
+         "whole gradients wait for others: free each one in its own hook"),
+        (everywhere(lambda result: not any(name.startswith(TO_ALL) for name in result["calls"])),
+         "each rank gets all of the mean, and needs a part: that sends more than it must"),
+        (everywhere(lambda result: result["bytes"] <= 4 * sum(flat)),
+         "a part is a view of a whole gradient: all of it stays in memory"),
+    )
 
 
 def check_3(answer):
     """Check a function that clips the gradient of a sharded vector by the norm of the whole."""
     whole = torch.arange(1.0, 7.0)
+    attempt = Attempt(size=3)
 
-    def clipped(function, limit):
-        shard = torch.zeros(2)
-        shard.grad = whole.chunk(3)[dist.get_rank()].clone()
-        function(shard, limit)
-        return shard.grad
+    def clipped(function, limits):
+        found = []
+        for limit in limits:
+            shard = torch.zeros(2)
+            shard.grad = whole.chunk(3)[dist.get_rank()].clone()
+            function(shard, limit)
+            found.append(shard.grad)
+        return found
 
-    def after(function, limit):
-        return torch.cat(in_group(clipped, function, limit, size=3))
+    def after(which):
+        """Return the gradient of all ranks together, after the first, second or third limit."""
+        return torch.cat([found[which] for found in attempt.results])
 
-    found = []
+    def same_factor():
+        return (after(0) / whole).std() < 1e-3
+
+    def scaled_per_rank():
+        factors = (after(0) / whole).view(3, 2)
+        return (factors[:, 0] - factors[:, 1]).abs().max() < 1e-3
+
     return check(
         answer,
-        (callable, "a function: its name alone, without parentheses"),
-        (lambda function: found.append(after(function, 1.0)) or True, "it failed on three ranks"),
-        (lambda _: not torch.equal(found[0], whole), "the gradients are as they were: change `shard.grad` in place"),
-        (lambda _: (whole / found[0]).std() < 1e-3,
-         "the ranks scale by different factors: what must they know of each other first?"),
-        (lambda _: abs(found[0].norm() - 1) < 1e-3,
+        (callable, FUNCTION),
+        *attempt.rules(clipped, answer, (1.0, 4.0, 100.0)),
+        (lambda _: not torch.equal(after(0), whole), "the gradients are as they were: `shard.grad` must change"),
+        (lambda _: scaled_per_rank(), "clipping keeps the direction: one factor for all numbers of a shard"),
+        (lambda _: same_factor(), "the ranks scale by different factors: what must they know of each other first?"),
+        (lambda _: abs(after(0).norm() - 1) < 1e-3,
          "all ranks scale alike, but not to the limit: do norms add up, or their squares?"),
-        (lambda function: torch.allclose(after(function, 100.0), whole), "a norm below the limit is left alone"))
+        (lambda _: abs(after(1).norm() - 4) < 4e-3, "right for a limit of 1 alone"),
+        (lambda _: torch.allclose(after(2), whole), "a norm below the limit is left alone"),
+    )

@@ -1,0 +1,41 @@
+"""Check the answer to the exercise of the notebook A compiler in forty lines."""
+from d2lhelpers.exercises import check
+
+TWICE = [("e", "a + b"), ("f", "c + d"), ("e", "a + c"), ("g", "e + d")]  # e is computed twice
+CHAIN = [("p", "a + b"), ("q", "p + 1"), ("r", "q + p"), ("s", "a + 2")]  # r needs q, which needs p
+ITSELF = [("n", "a + 1"), ("m", "b"), ("n", "n + n"), ("n", "n + a")]
+
+
+def check_1(answer):
+    """Check a function (lines, result) that returns the lines that the result needs, in their order."""
+    def kept(lines, result):
+        """Return the numbers of the lines that the answer keeps, in its order."""
+        given = list(lines)
+        return [lines.index(tuple(line)) for line in answer(given, result)]
+
+    def keeps_argument():
+        given = list(TWICE)
+        answer(given, "g")
+        return given == TWICE
+
+    return check(
+        answer,
+        (callable, "give a function: its name alone, without parentheses"),
+        (lambda needed: needed(list(TWICE), "g") is not None, "it returns nothing: return the lines that are kept"),
+        (lambda _: all(tuple(line) in TWICE for line in answer(list(TWICE), "g")),
+         "return lines as they were given: pairs of a name and an expression"),
+        (lambda _: not kept(CHAIN, "a"), "for the result `a` no line is needed: `a` is an argument"),
+        (lambda _: kept(CHAIN, "r + 1") != [3, 2, 1, 0] and kept(CHAIN, "r + 1") != [2, 1, 0],
+         "the lines are in reverse: q must be computed before r"),
+        (lambda _: 3 not in kept(CHAIN, "r + 1"), "for r + 1 it keeps s = a + 2, which no line and no result reads"),
+        (lambda _: kept(CHAIN, "r + 1") != [2], "r reads q and p: a line that is needed makes other lines needed"),
+        (lambda _: kept(CHAIN, "r + 1") == [0, 1, 2], "for r + 1 a line is missing, or is there twice"),
+        (lambda _: kept(CHAIN, "s") == [3], "for s it keeps lines that only r needs: reading by a line that is dead "
+         "does not count"),
+        (lambda _: kept(TWICE, "g") != [0, 2, 3], "g reads the second e: who reads the first one?"),
+        (lambda _: kept(TWICE, "g") == [2, 3], "for g, it keeps what is not needed, or drops what is"),
+        (lambda _: kept(ITSELF, "n") == [0, 2, 3],
+         "a line can read the old value of the name that it sets: n = n + a needs the n before it"),
+        (lambda _: kept(ITSELF, "m + n") == [0, 1, 2, 3], "the result may be an expression that reads several names"),
+        (lambda _: keeps_argument(), "it changes the list that it was given"),
+    )

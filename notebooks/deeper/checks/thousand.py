@@ -1,0 +1,60 @@
+"""Check the answer to the exercise of the notebook A thousand machines."""
+from collections import defaultdict
+
+import numpy
+
+from d2lhelpers.exercises import check
+
+
+def check_1(answer):
+    """Check a plan (grid, arrays, sent) whose halves travel along rows first and along columns first."""
+    def ran(rows, columns):
+        """Run the plan; return the arrays, their true sum, and what each link carried."""
+        gpus = rows * columns
+        arrays = numpy.random.RandomState(1).randint(100, size=(gpus, 4 * gpus))
+        total = arrays.sum(axis=0)
+        sent = defaultdict(list)
+        answer(numpy.arange(gpus).reshape(rows, columns), arrays, sent)
+        return arrays, total, sent
+
+    def carried(sent, columns, along_rows):
+        """Return the bytes on the links inside rows, or on those inside columns."""
+        found = 0
+        for (left, right), sizes in sent.items():
+            if (left // columns == right // columns) == along_rows:
+                found += sum(sizes)
+        return found
+
+    def neighbours(sent, columns):
+        return all(a // columns == b // columns or a % columns == b % columns for a, b in sent)
+
+    def each_sends(rows, columns):
+        """Return the bytes that each GPU sends, as multiples of its array, at most and at least."""
+        arrays, _, sent = ran(rows, columns)
+        found = defaultdict(int)
+        for (sender, _), sizes in sent.items():
+            found[sender] += sum(sizes)
+        return [round(of(found.values()) / arrays[0].nbytes, 6) for of in (max, min)]
+
+    def sums(rows, columns):
+        arrays, total, _ = ran(rows, columns)
+        return (arrays == total).all()
+
+    def equal_links():
+        _, _, sent = ran(4, 4)
+        return carried(sent, 4, True) == carried(sent, 4, False)
+
+    return check(
+        answer,
+        (callable, "give a function: its name alone, without parentheses"),
+        (lambda _: ran(4, 4)[2], "nothing was sent: hand `sent` on to the rings, they count"),
+        (lambda _: not (ran(4, 4)[0] == 16 * ran(4, 4)[1]).all() and not (ran(4, 4)[0] == 4 * ran(4, 4)[1]).all(),
+         "the arrays are summed twice: a number belongs to one half only"),
+        (lambda _: (ran(4, 4)[0] != numpy.random.RandomState(1).randint(100, size=(16, 64))).any(),
+         "the arrays are what they were: the rings changed copies"),
+        (lambda _: sums(4, 4), "a GPU does not have the sum of every number: which half was left out?"),
+        (lambda _: neighbours(ran(4, 4)[2], 4), "a message went to a GPU that is in another row and another column"),
+        (lambda _: equal_links(), "the links of the rows carry more than those of the columns, or less"),
+        (lambda _: each_sends(4, 4) == [1.875, 1.875], "a GPU sends more than 2 (rc - 1) / (rc) of its array"),
+        (lambda _: sums(2, 8) and sums(3, 2) and sums(1, 4), "right for 4 rows of 4, not for every grid"),
+    )

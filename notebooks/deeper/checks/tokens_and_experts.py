@@ -1,0 +1,45 @@
+"""Check the answer to the exercise of the notebook Tokens and experts."""
+from d2lhelpers.exercises import check
+
+
+def check_1(answer):
+    """Check a function (rank, ranks, n) that gives ranks the positions of their tokens, and so equal work."""
+    CASES = (2, 256), (4, 256), (3, 1002), (8, 1024)
+
+    def given(ranks, n):
+        """Return each rank's positions, as whole numbers."""
+        return [[int(position) for position in answer(rank, ranks, n)] for rank in range(ranks)]
+
+    def everywhere(rule):
+        """Return a rule for the answer that holds if `rule(positions of all ranks, n)` does for each case."""
+        return lambda _: all(rule(given(ranks, n), n) for ranks, n in CASES)
+
+    def pairs(parts):
+        return [sum(position + 1 for position in part) for part in parts]
+
+    def once(parts, n):
+        return sorted(position for part in parts for position in part) == list(range(n))
+
+    def equal(parts, n):
+        return max(pairs(parts)) <= 1.05 * min(pairs(parts))
+
+    def far(parts, n):
+        """Return whether some rank has over twice as many pairs as another, as with tokens in a row."""
+        return max(pairs(parts)) > 2 * min(pairs(parts))
+
+    return check(
+        answer,
+        (callable, "give a function: its name alone, without parentheses"),
+        (lambda f: f(0, 2, 256) is not None and len(f(0, 2, 256)) > 0, "rank 0 of 2 gets no positions"),
+        (everywhere(lambda parts, n: all(0 <= position < n for part in parts for position in part)),
+         "there are positions below 0, or beyond the last token"),
+        (everywhere(lambda parts, n: all(len(part) == n / len(parts) for part in parts)),
+         "a rank has more or fewer tokens than its share"),
+        (everywhere(lambda parts, n: len({tuple(sorted(part)) for part in parts}) == len(parts)),
+         "two ranks have the same tokens"),
+        (everywhere(once), "some positions are given twice, others to nobody"),
+        (lambda _: not all(far(given(*case), case[1]) for case in CASES if case[0] > 2),
+         "one rank still has far more pairs than another: where are the tokens that see many others?"),
+        (lambda _: equal(given(2, 256), 256), "for two ranks one still has over 5 % more pairs than the other"),
+        (everywhere(equal), "right for some numbers of ranks, but not for all: count the pairs of eight ranks"),
+    )

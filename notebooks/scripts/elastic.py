@@ -1,0 +1,81 @@
+"""A training job that survives the loss of a process. Start it with torchrun --max-restarts=3 ... elastic.py FILE."""
+import argparse
+import os
+import signal
+
+import torch
+import torch.distributed as dist
+
+ROWS, BATCH = 512, 64
+
+
+def meet():
+    """Join this process to the job, and return its rank and the number of ranks."""
+    store, rank, size = next(dist.rendezvous("env://"))    # torchrun has set the environment
+    attempt = os.environ["TORCHELASTIC_RESTART_COUNT"]
+    store = dist.PrefixStore(f"attempt {attempt}", store)  # hides the addresses of dead workers
+    dist.init_process_group("gloo", store=store, rank=rank, world_size=size)
+    return rank, size
+
+
+def rows_of(step, rank, size):
+    """Return a rank's rows in a step. They depend on nothing else, so a restart finds them again."""
+    epoch, batch = divmod(step, ROWS // BATCH)
+    order = torch.randperm(ROWS, generator=torch.Generator().manual_seed(epoch))
+    return order[BATCH * batch:BATCH * (batch + 1)][rank::size]
+
+
+def save(path, done, net, optimizer):
+    """Store all that the next step depends on. The file gets its name when it is complete."""
+    state = {"done": done, "net": net.state_dict(), "optimizer": optimizer.state_dict()}
+    torch.save(state, f"{path}.new")
+    os.replace(f"{path}.new", path)
+
+
+def resume(path, net, optimizer):
+    """Load the checkpoint, if there is one, and return the number of steps that are done."""
+    if not os.path.exists(path):
+        return 0
+    state = torch.load(path)
+    net.load_state_dict(state["net"])
+    optimizer.load_state_dict(state["optimizer"])
+    return state["done"]
+
+
+def drill(rank):
+    """Wait until all ranks are here. Then let rank 1 die as if its machine lost power."""
+    dist.barrier()
+    if rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def train(rank, size, path, steps, every, lost_at):
+    """Train from the newest checkpoint on. Rank 0 saves for all, because the replicas are equal."""
+    torch.manual_seed(0)                                   # the same data and start in every process
+    X = torch.randn(ROWS, 64, dtype=torch.float64)         # so that rounding stays far below any effect
+    y = X[:, :10].argmax(dim=1)
+    net = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.ReLU(), torch.nn.Linear(32, 10)).double()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.2, momentum=0.9)
+    first = resume(path, net, optimizer)
+    replica = torch.nn.parallel.DistributedDataParallel(net)
+    for step in range(first, steps):
+        if step == lost_at and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
+            drill(rank)
+        rows = rows_of(step, rank, size)
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(replica(X[rows]), y[rows])
+        loss.backward()
+        optimizer.step()
+        print(f"step {step} loss {loss.item():.4f}", flush=True)
+        if rank == 0 and ((step + 1) % every == 0 or step + 1 == steps):
+            save(path, step + 1, net, optimizer)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("path", help="the checkpoint, in a folder that all hosts see")
+    parser.add_argument("--steps", type=int, default=24)
+    parser.add_argument("--every", type=int, default=5, help="steps from one checkpoint to the next")
+    parser.add_argument("--lost-at", type=int, help="a drill: rank 1 kills itself before this step")
+    train(*meet(), **vars(parser.parse_args()))
+    dist.destroy_process_group()

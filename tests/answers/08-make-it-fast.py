@@ -1,0 +1,386 @@
+# %% 1 right
+from mxnet import autograd, np, npx
+from mxnet.gluon import nn
+from scripts.slow_training import factor
+
+from d2lhelpers import allreduce, split_and_load
+
+
+class HybridBranch(nn.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2D(16, kernel_size=3, padding=1, in_channels=16, use_bias=False, activation="relu")
+        self.second = nn.Conv2D(16, kernel_size=3, padding=1, in_channels=16, use_bias=False)
+
+    def hybrid_forward(self, F, x, factor):
+        return F.npx.relu(x + factor * self.second(self.first(x)))
+
+
+class HybridNetwork(nn.HybridBlock):
+    def __init__(self, branch=HybridBranch):
+        super().__init__()
+        self.stem = nn.Conv2D(16, kernel_size=3, padding=1, in_channels=1, use_bias=False, activation="relu")
+        self.branch1 = branch()
+        self.branch2 = branch()
+        self.branch3 = branch()
+        self.pool = nn.AvgPool2D(pool_size=4, strides=4)
+        self.scores = nn.Dense(10, in_units=256)
+
+    def hybrid_forward(self, F, x, *factor):
+        x = self.stem(x)
+        for branch in (self.branch1, self.branch2, self.branch3):
+            x = branch(x, *factor)
+        return self.scores(self.pool(x))
+
+
+class Bronze(Training):
+    every = 1000
+
+    def __init__(self, devices, shares=None):
+        super().__init__(devices, shares)
+        self.recent = []
+
+    def network(self):
+        net = HybridNetwork()
+        net.hybridize()
+        return net
+
+    def forward(self, images, labels, number):
+        scores = self.net(images, np.array([factor(number)], ctx=images.ctx))
+        return -npx.pick(npx.log_softmax(scores), labels)
+
+    def update(self, rows):
+        for param in self.net.collect_params().values():
+            for value, grad in zip(param.list_data(), param.list_grad()):
+                value -= self.rate / self.divisor(rows) * grad
+
+    def log(self, losses, number):
+        self.recent.append(np.concatenate([loss.as_in_ctx(self.devices[0]) for loss in losses]).mean())
+        if len(self.recent) == self.every:
+            self.read()
+
+    def read(self):
+        if self.recent:
+            self.history += np.stack(self.recent).tolist()
+        self.recent = []
+
+    def run(self, batches):
+        super().run(batches)
+        self.read()
+        return self.history
+
+
+answer_1 = Bronze
+
+# %% 1 right
+# The attribute stays, and the graph is thrown away in each step. Gluon's Trainer updates.
+from mxnet.gluon import Trainer
+
+
+class AttributeBranch(nn.HybridBlock):
+    factor = 1.0
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2D(16, kernel_size=3, padding=1, in_channels=16, use_bias=False, activation="relu")
+        self.second = nn.Conv2D(16, kernel_size=3, padding=1, in_channels=16, use_bias=False)
+
+    def hybrid_forward(self, F, x):
+        return F.npx.relu(x + self.factor * self.second(self.first(x)))
+
+
+class Traced(Training):
+    def network(self):
+        return HybridNetwork(AttributeBranch)
+
+    def sum_gradients(self):
+        pass  # the Trainer does it
+
+    def update(self, rows):
+        if not hasattr(self, "trainer"):
+            self.trainer = Trainer(self.net.collect_params(), "sgd", {"learning_rate": self.rate})
+        self.trainer.step(self.divisor(rows))
+
+    def log(self, losses, number):
+        self.history.append(losses)
+
+    def run(self, batches):
+        super().run(batches)
+        means = [loss.mean().as_in_ctx(self.devices[0]) for losses in self.history for loss in losses]
+        numbers = np.stack(means).asnumpy().reshape(len(self.history), -1)
+        return numbers.mean(axis=1)
+
+
+answer_1 = Traced
+
+# %% 1 wrong: calls into the engine too often
+answer_1 = Training
+
+# %% 1 wrong: What changes from step to step
+# The factor is an attribute, and the graph keeps its first value.
+class Frozen(Bronze):
+    def network(self):
+        net = HybridNetwork(AttributeBranch)
+        net.hybridize()
+        return net
+
+    def fade(self, number):
+        for branch in (self.net.branch1, self.net.branch2, self.net.branch3):
+            branch.factor = factor(number)
+
+    forward = Training.forward
+
+
+answer_1 = Frozen
+
+# %% 1 wrong: still waits too often
+# The waits for the parameters are gone, those for the losses are not.
+class Logging(Bronze):
+    log = Training.log
+
+
+answer_1 = Logging
+
+# %% 1 wrong: what they were before
+# Nothing is faster than doing nothing.
+class Lazy(Training):
+    def step(self, images, labels, number):
+        self.history.append(2.3)
+
+
+answer_1 = Lazy
+
+# %% 1 wrong: but the losses that run returns are not
+class Constant(Bronze):
+    def log(self, losses, number):
+        self.history.append(2.297)
+
+
+answer_1 = Constant
+
+# %% 1 wrong: one of them gets no rows
+# One device does the work of two.
+class Alone(Bronze):
+    def __init__(self, devices, shares=None):
+        super().__init__(devices[:1])
+
+
+answer_1 = Alone
+
+# %% 1 wrong: the batch was not split
+class Twice(Bronze):
+    def load(self, images, labels):
+        parts = [self.normalize(np.array(images, ctx=device)) for device in self.devices]
+        return parts, [np.array(labels, ctx=device) for device in self.devices]
+
+
+answer_1 = Twice
+
+# %% 1 wrong: should return 12 losses
+# Half of the batches take half of the time.
+class Half(Bronze):
+    def run(self, batches):
+        return super().run(batches[::2])
+
+
+answer_1 = Half
+
+# %% 1 wrong: the first loss is not the script's
+# Another loss needs less arithmetic.
+class OtherLoss(Bronze):
+    def forward(self, images, labels, number):
+        scores = self.net(images, np.array([factor(number)], ctx=images.ctx))
+        return 1 - npx.pick(npx.softmax(scores), labels)
+
+
+answer_1 = OtherLoss
+
+# %% 1 wrong: it raised an error: NameError: name 'undefined' is not defined (in update)
+class Broken(Bronze):
+    def update(self, rows):
+        undefined(rows)
+
+
+answer_1 = Broken
+
+# %% 1 wrong: still running
+class Endless(Bronze):
+    def log(self, losses, number):
+        while True:
+            pass
+
+
+answer_1 = Endless
+
+# %% 1 wrong: give a class that inherits from Training
+answer_1 = Bronze(devices(1, kind="cpu"))
+
+# %% 2 right
+class Silver(Bronze):
+    settings = {**Training.settings, "MXNET_CPU_TEMP_COPY": 64}
+    every = 4
+
+
+answer_2 = Silver
+
+# %% 2 right
+# One wait in every five steps, for a loss; the losses themselves are read at the end.
+class Paced(Bronze):
+    settings = {**Training.settings, "MXNET_CPU_TEMP_COPY": "32"}
+
+    def step(self, images, labels, number):
+        super().step(images, labels, number)
+        if number % 5 == 4:
+            self.recent[-1].wait_to_read()
+
+
+answer_2 = Paced
+
+# %% 2 wrong: graphs are made again and again
+class TracedAgain(Traced):
+    settings = Silver.settings
+
+
+answer_2 = TracedAgain
+
+# %% 2 wrong: Python runs so far ahead
+answer_2 = Bronze
+
+# %% 2 wrong: no convolution of one device
+# Everything but the workspaces.
+class OneWorkspace(Silver):
+    settings = Training.settings
+
+
+answer_2 = OneWorkspace
+
+# %% 2 wrong: no convolution of one device
+# The naive engine never queues anything.
+class Naive(Silver):
+    settings = {**Silver.settings, "MXNET_ENGINE_TYPE": "NaiveEngine"}
+
+
+answer_2 = Naive
+
+# %% 2 wrong: still waits too often
+# A wait for each loss keeps Python from running ahead.
+class Each(Silver):
+    every = 1
+
+
+answer_2 = Each
+
+# %% 2 wrong: What changes from step to step
+class FrozenSilver(Frozen):
+    settings = Silver.settings
+    every = 4
+
+
+answer_2 = FrozenSilver
+
+# %% 3 right
+class Gold(Silver):
+    def load(self, images, labels):
+        images = self.normalize(images)
+        return split_and_load(images, self.devices, self.shares), split_and_load(labels, self.devices, self.shares)
+
+    def backward(self, parts, truths, number):
+        with autograd.record():
+            losses = [self.forward(part, truth, number) for part, truth in zip(parts, truths)]
+        for loss in losses:
+            loss.backward()
+        return losses
+
+    def divisor(self, rows):
+        return rows
+
+    def sum_gradients(self):
+        for param in self.net.collect_params().values():
+            allreduce(param.list_grad())
+
+
+answer_3 = Gold
+
+# %% 3 right
+# The mean of each part counts as much as the part has rows; the sum is the plain one of lesson 05, from the last layer.
+class Weighted(Silver):
+    def load(self, images, labels):
+        whole = np.array(images)
+        parts = split_and_load(self.normalize(whole), self.devices, self.shares)
+        return parts, split_and_load(labels, self.devices, self.shares)
+
+    def backward(self, parts, truths, number):
+        rows = sum(map(len, parts))
+        with autograd.record():
+            losses = [self.forward(part, truth, number) for part, truth in zip(parts, truths)]
+            means = [loss.mean() * len(loss) / rows for loss in losses]
+        autograd.backward(means)
+        return losses
+
+    def divisor(self, rows):
+        return 1
+
+    def sum_gradients(self):
+        for param in reversed(list(self.net.collect_params().values())):
+            first, second = param.list_grad()
+            first[:] = first + second.as_in_ctx(first.ctx)
+            first.copyto(second)
+
+
+answer_3 = Weighted
+
+# %% 3 wrong: no gradients travel
+answer_3 = Silver
+
+# %% 3 wrong: no gradients travel
+# All but the early sums: one message, as before.
+class OneMessage(Gold):
+    sum_gradients = Training.sum_gradients
+
+
+answer_3 = OneMessage
+
+# %% 3 wrong: one part of a batch is larger
+# The means of the devices, as before.
+class Means(Gold):
+    backward = Training.backward
+    divisor = Training.divisor
+
+
+answer_3 = Means
+
+# %% 3 wrong: even with parts of equal size
+# Each device normalizes its own part.
+class OwnStatistics(Gold):
+    load = Training.load
+
+
+answer_3 = OwnStatistics
+
+# %% 3 wrong: one device should get 24
+# Equal parts, whatever the shares are.
+class EqualParts(Means):
+    def __init__(self, devices, shares=None):
+        super().__init__(devices)
+
+
+answer_3 = EqualParts
+
+# %% 3 wrong: ends far from where it ends on one
+# The gradients are never summed: each device goes its own way.
+class Forgetful(Gold):
+    def sum_gradients(self):
+        pass
+
+
+answer_3 = Forgetful
+
+# %% 3 wrong: still waits too often
+# A barrier, so that the sums are right.
+class Barrier(Gold):
+    def sum_gradients(self):
+        npx.waitall()
+        super().sum_gradients()
+
+
+answer_3 = Barrier

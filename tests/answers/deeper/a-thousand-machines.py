@@ -1,0 +1,88 @@
+# %% 1 right
+def answer_1(grid, arrays, sent):
+    middle = arrays.shape[1] // 2
+    two_rings(grid, arrays[:, :middle], sent)
+    two_rings(grid.T, arrays[:, middle:], sent)
+
+# %% 1 right
+# Every other number is a half as well.
+def answer_1(grid, arrays, sent):
+    two_rings(grid.T, {gpu: arrays[gpu][::2] for gpu in range(grid.size)}, sent)
+    two_rings(grid, {gpu: arrays[gpu][1::2] for gpu in range(grid.size)}, sent)
+
+# %% 1 right
+# By its single steps.
+def answer_1(grid, arrays, sent):
+    for lines, half in (grid, 0), (grid.T, 1):
+        part = {gpu: numpy.array_split(arrays[gpu], 2)[half] for gpu in grid.ravel()}
+        complete = {}
+        for line in lines:
+            complete |= turn(line, part, sent, add=True)
+        for line in lines.T:
+            turn(line, complete, sent, add=True)
+            turn(line, complete, sent, add=False)
+        for line in lines:
+            turn(line, part, sent, add=False)
+
+# %% 1 wrong: carry more than those of the columns
+# The lesson's own plan.
+answer_1 = two_rings
+
+# %% 1 wrong: carry more than those of the columns
+# Two halves, the same way.
+def answer_1(grid, arrays, sent):
+    middle = arrays.shape[1] // 2
+    two_rings(grid, arrays[:, :middle], sent)
+    two_rings(grid, arrays[:, middle:], sent)
+
+# %% 1 wrong: carry more than those of the columns
+# Columns first, for everything.
+answer_1 = lambda grid, arrays, sent: two_rings(grid.T, arrays, sent)
+
+# %% 1 wrong: summed twice
+# Everything both ways.
+def answer_1(grid, arrays, sent):
+    two_rings(grid, arrays, sent)
+    two_rings(grid.T, arrays, sent)
+
+# %% 1 wrong: another row and another column
+def answer_1(grid, arrays, sent):
+    one_ring(grid.ravel(), arrays, sent)
+
+# %% 1 wrong: which half was left out?
+def answer_1(grid, arrays, sent):
+    middle = arrays.shape[1] // 2
+    two_rings(grid, arrays[:, :middle], sent)
+
+# %% 1 wrong: which half was left out?
+# Half of the GPUs, not half of each array.
+def answer_1(grid, arrays, sent):
+    middle = len(grid) // 2
+    two_rings(grid[:middle], arrays, sent)
+    two_rings(grid[middle:].T, arrays, sent)
+
+# %% 1 wrong: changed copies
+def answer_1(grid, arrays, sent):
+    front, back = [half.copy() for half in numpy.array_split(arrays, 2, axis=1)]
+    two_rings(grid, front, sent)
+    two_rings(grid.T, back, sent)
+
+# %% 1 wrong: nothing was sent
+# The sum, without a message.
+def answer_1(grid, arrays, sent):
+    arrays[:] = arrays.sum(axis=0)
+
+# %% 1 wrong: give a function
+answer_1 = "half along the rows first, half along the columns first"
+
+# %% 1 wrong: more than 2 (rc - 1) / (rc)
+# Right sums and equal links, but whole arrays travel.
+def answer_1(grid, arrays, sent):
+    zeros = numpy.zeros_like(arrays)
+    two_rings(grid, arrays, sent)
+    two_rings(grid.T, zeros, sent)
+
+# %% 1 wrong: still running
+def answer_1(grid, arrays, sent):
+    while (arrays[0] != arrays.sum(axis=0)).any():
+        one_ring(grid[0], arrays, sent)

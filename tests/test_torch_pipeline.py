@@ -1,0 +1,78 @@
+"""Stages of a pipeline that record their passes, the replay of a record, and collectives that are counted."""
+from importlib.util import find_spec
+
+import pytest
+
+if find_spec("torch") is None:
+    pytest.skip("torch is not installed", allow_module_level=True)
+
+from d2lhelpers.torch_pipeline import Pass, plot_passes, replay
+
+
+def orders(*ranks):
+    """Return a record whose passes have the given names, such as "F0 B0", and no times."""
+    return [[Pass(name[0], int(name[1:]), 0, 0) for name in names.split()] for names in ranks]
+
+
+def test_replay_waits_for_neighbours():
+    """A forward pass starts after that of the rank before, a backward pass after that of the next rank."""
+    first, last = replay(orders("F0 F1 B0 B1", "F0 B0 F1 B1"), {"F": 1, "B": 2})
+    assert [(str(each), each.start, each.end) for each in first] == [
+        ("F0", 0, 1), ("F1", 1, 2), ("B0", 4, 6), ("B1", 7, 9)]
+    assert [(str(each), each.start, each.end) for each in last] == [
+        ("F0", 1, 2), ("B0", 2, 4), ("F1", 4, 5), ("B1", 5, 7)]
+
+
+def test_replay_refuses_an_order_that_never_ends():
+    """Ranks of which each waits for the other are reported."""
+    with pytest.raises(ValueError, match="wait for one another"):
+        replay(orders("B0 F0", "F0 B0"), {"F": 1, "B": 2})
+
+
+def test_a_stage_records_a_step():
+    """A pipeline of two recorded stages gives the passes of both ranks, which can be drawn."""
+    from d2lhelpers.process import in_group
+
+    def step():
+        import torch
+        from torch import distributed
+        from torch.distributed.pipelining import ScheduleGPipe
+
+        from d2lhelpers.torch_pipeline import RecordedStage
+        rank = distributed.get_rank()
+        stage = RecordedStage(torch.nn.Linear(3, 3), rank, 2)
+        stage.restart(0.001)
+        schedule = ScheduleGPipe(stage, 2, loss_fn=torch.nn.functional.mse_loss)
+        inputs = [torch.ones(4, 3)] if rank == 0 else []
+        schedule.step(*inputs, target=torch.zeros(4, 3))
+        return stage.passes
+
+    record = in_group(step)
+    assert [list(map(str, passes)) for passes in record] == [["F0", "F1", "B0", "B1"]] * 2
+    for each in record[0] + record[1]:
+        assert each.end - each.start >= (0.001 if each.kind == "F" else 0.002)
+    plot_passes(record)
+
+
+def test_collectives_have_one_name():
+    """The operators that PyTorch has for the same collective are counted as one."""
+    from d2lhelpers.process import in_group
+
+    def rank():
+        import torch
+        from torch import distributed
+        from torch.distributed import _functional_collectives as functional
+
+        from d2lhelpers.torch_collectives import count_collectives
+        x = torch.ones(4)
+
+        def send():
+            distributed.all_reduce(x)
+            functional.all_reduce(x, "sum", [0, 1]).sum()
+            functional.reduce_scatter_tensor(x, "sum", 0, [0, 1]).sum()
+            functional.all_gather_tensor(x, 0, [0, 1]).sum()
+            distributed.all_gather_into_tensor(torch.empty(8), x)
+
+        return count_collectives(send)[1]
+
+    assert in_group(rank) == [{"all_reduce": 2, "reduce_scatter": 1, "all_gather": 2}] * 2

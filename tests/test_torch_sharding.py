@@ -1,0 +1,83 @@
+"""What a process holds of a sharded network, and the script that trains one."""
+import re
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from d2lhelpers.process import in_group, launch
+from d2lhelpers.torch_sharding import holds, watch, whole
+
+SCRIPT = Path(__file__).parent.parent / "notebooks" / "scripts" / "fsdp2_train.py"
+
+
+def sharded():
+    """Return a network of two layers, each sharded on its own."""
+    from torch.distributed.fsdp import fully_shard
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8))
+    for layer in (net[0], net[2], net):
+        fully_shard(layer)
+    return net
+
+
+def step(net, optimizer):
+    """Take a step on four rows."""
+    net(torch.ones(4, 8, requires_grad=True)).sum().backward()
+    optimizer.step()
+
+
+def test_half_of_everything_is_here():
+    """On two ranks a rank holds half of parameters, gradients and state; `whole` gives both ranks all parameters."""
+    def held():
+        net = sharded()
+        optimizer = torch.optim.AdamW(net.parameters())
+        step(net, optimizer)
+        return holds(net, optimizer), whole(net)
+
+    (first, one), (second, other) = in_group(held)
+    numbers = 2 * (8 * 8 + 8) / 2  # of each rank
+    assert first == second
+    assert first["parameters"] == first["gradients"] == numbers * 4 / 1e6
+    assert first["state"] == pytest.approx((2 * numbers + 4) * 4 / 1e6)  # and the number of steps, four times
+    assert one.shape == (144,)
+    assert torch.equal(one, other)
+
+
+def test_a_step_is_watched_and_left_as_it_was():
+    """A step's collectives and layers are noted in order; afterwards nothing is noted any more."""
+    def watched():
+        import torch.distributed as dist
+        before = dist.all_gather_single, dist.reduce_scatter_single
+        net = sharded()
+        names, sizes = watch(partial(step, net, torch.optim.SGD(net.parameters())), net)
+        assert before == (dist.all_gather_single, dist.reduce_scatter_single)
+        return names, sizes
+
+    names, sizes = in_group(watched)[0]
+    assert names == ["all-gather", "forward 0", "all-gather", "forward 1", "all-gather", "all-gather", "backward 1",
+                     "reduce-scatter", "backward 0", "reduce-scatter"]
+    assert sizes[0] == 288e-6  # half of all numbers
+    assert sizes[1] == 432e-6  # and the other half of one layer's
+
+
+@pytest.mark.slow
+def test_the_script_trains_the_same_network_on_any_number_of_ranks(tmp_path):
+    """Two ranks hold half each, the loss falls, and the checkpoint is that of one rank."""
+    checkpoints = []
+    for ranks in (1, 2):
+        file = tmp_path / f"{ranks}.pt"
+        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}", SCRIPT]
+        network = "lo0" if sys.platform == "darwin" else "lo"
+        printed = launch({"torchrun": ([*command, file], {"OMP_NUM_THREADS": 1, "GLOO_SOCKET_IFNAME": network})}, 300)
+        losses = [float(loss) for loss in re.findall(r"loss (\S+)", printed["torchrun"])]
+        assert losses[-1] < 0.8 * losses[0]
+        held = re.findall(r"holds (\d+) of (\d+) bytes", printed["torchrun"])
+        assert [int(total) / int(mine) for mine, total in held] == [ranks] * ranks
+        numbers = torch.load(file)
+        checkpoints.append(nn.utils.parameters_to_vector(numbers.values()))
+    one, two = checkpoints
+    assert (one - two).norm() < 1e-3 * one.norm()
