@@ -1,0 +1,128 @@
+"""A small GPT and the text that it learns from: what the lessons on a transformer (08 to 11) measure.
+
+The text is the Constitution of the United States, which is in the public domain. A token is one character of it. The
+network is that of A. Radford and others, "Language models are unsupervised multitask learners", 2019, but smaller.
+"""
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+TEXT = Path(__file__).with_name("constitution.txt")
+
+
+class Attention(nn.Module):
+    """Causal self-attention with several heads: each token looks at itself and at all before it."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(width, 3 * width)  # queries, keys and values in one product
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x, cache=None):
+        """Return what each token takes from those that it looks at; new tokens go on from a `cache`."""
+        batch, length, width = x.shape
+        split = self.qkv(x).view(batch, length, 3, self.heads, width // self.heads)
+        q, k, v = split.permute(2, 0, 3, 1, 4)  # each: batch, heads, length, numbers of a head
+        if cache is not None:
+            k, v = cache.append(k, v)
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=length > 1)
+        return self.out(mixed.transpose(1, 2).reshape(batch, length, width))
+
+
+class Block(nn.Module):
+    """One layer: attention, then two dense layers for each token, both added to their input."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attention = Attention(width, heads)
+        self.dense = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def forward(self, x, cache=None):
+        """Return the tokens' new numbers, of the same shape."""
+        x = x + self.attention(self.norm1(x), cache)
+        return x + self.dense(self.norm2(x))
+
+
+class GPT(nn.Module):
+    """Tokens in, a score for each possible next token out, at every place. Lesson: pytorch/08-memory-and-precision.
+
+    >>> net = GPT(vocabulary=72)
+    >>> net(torch.zeros(2, 10, dtype=torch.long)).shape
+    torch.Size([2, 10, 72])
+    """
+
+    def __init__(self, vocabulary, width=128, heads=4, layers=4, context=256):
+        super().__init__()
+        self.tokens = nn.Embedding(vocabulary, width)
+        self.places = nn.Embedding(context, width)
+        self.blocks = nn.ModuleList([Block(width, heads) for _ in range(layers)])
+        self.norm = nn.LayerNorm(width)
+        self.scores = nn.Linear(width, vocabulary, bias=False)
+
+    def forward(self, ids, caches=None):
+        """Return scores of shape (batch, length, vocabulary); with `caches`, one per block, `ids` go on from them."""
+        first = caches[0].length if caches else 0
+        x = self.tokens(ids) + self.places(torch.arange(first, first + ids.shape[1], device=ids.device))
+        for number, block in enumerate(self.blocks):
+            x = block(x, caches[number]) if caches else block(x)
+        return self.scores(self.norm(x))
+
+
+class Cache:
+    """The keys and values that one block has computed so far. Lesson: pytorch/09-serving-a-transformer.
+
+    >>> cache = Cache()
+    >>> for _ in range(3):  # keys and values: batch, heads, length, numbers of a head
+    ...     keys, values = cache.append(torch.ones(1, 4, 2, 32), torch.ones(1, 4, 2, 32))
+    >>> cache.length
+    6
+    """
+
+    def __init__(self):
+        self.keys = self.values = None
+
+    @property
+    def length(self):
+        """How many tokens it holds."""
+        return 0 if self.keys is None else self.keys.shape[2]
+
+    def append(self, keys, values):
+        """Add those of new tokens, and return all."""
+        if self.keys is not None:
+            keys = torch.cat([self.keys, keys], dim=2)
+            values = torch.cat([self.values, values], dim=2)
+        self.keys, self.values = keys, values
+        return keys, values
+
+
+def load_text() -> tuple[torch.Tensor, list[str]]:
+    """Return the text as a tensor of tokens, and the characters in the order of their numbers.
+
+    Lesson: pytorch/08-memory-and-precision.
+
+    >>> ids, letters = load_text()
+    >>> "".join(letters[number] for number in ids[:16])
+    'The Constitution'
+    """
+    text = TEXT.read_text(encoding="utf-8")
+    letters = sorted(set(text))
+    number = {letter: index for index, letter in enumerate(letters)}
+    return torch.tensor([number[letter] for letter in text]), letters
+
+
+def batch(ids: torch.Tensor, rows: int, length: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return `rows` pieces of the text from random places, and for each token the one after it.
+
+    Both have the shape (rows, length). The same seed gives the same pieces. Lesson: pytorch/08-memory-and-precision.
+
+    >>> x, y = batch(torch.arange(100), rows=2, length=5, seed=1)
+    >>> torch.equal(y, x + 1)
+    True
+    """
+    starts = torch.randint(len(ids) - length, (rows, 1), generator=torch.Generator().manual_seed(seed))
+    places = starts + torch.arange(length)
+    return ids[places], ids[places + 1]
