@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 ROOT = Path(__file__).parent.parent
 LESSONS = [path for pattern in ("*.ipynb", "[!.]*/*.ipynb") for path in sorted((ROOT / "notebooks").glob(pattern))
@@ -58,8 +58,13 @@ def cell_faults(cell, number, folder):
         yield f"a local path: {LOCAL_PATH.search(cell.source).group()}"
     if cell.cell_type == "markdown":
         for image, text, target in LINK.findall(cell.source):
-            if not re.match(r"https?://|#", target) and not (folder / target.partition("#")[0]).exists():
+            place = (folder / target.partition("#")[0]).resolve()
+            if re.match(r"https?://|#", target):
+                pass
+            elif not place.exists():
                 yield f"a link to {target}, which does not exist"
+            elif ROOT / "notebooks" not in place.parents:
+                yield f"a link to {target}, which neither the site nor a reader's copy has"
             if image and len(text) < 20:
                 yield f"{target} has no text alternative"
         return
@@ -273,6 +278,17 @@ def test_a_broken_rule_is_reported(source, number, words):
 
     assert any(words in fault for fault in found(source, number))
     assert found("# NBVAL_IGNORE_OUTPUT\n1", 7) == []
+
+
+def test_a_link_out_of_the_lessons_is_reported():
+    """A link to a file beside the lessons is fine; one to a helper is reported, because readers' copies lack it."""
+    def found(target):
+        cell = new_markdown_cell(f"[it]({target})", metadata={"slideshow": {"slide_type": "-"}})
+        return list(cell_faults(cell, 1, ROOT / "notebooks" / "pytorch"))
+
+    assert found("../00-start-here.ipynb#x") == []
+    assert "which does not exist" in found("../00-begin.ipynb")[0]
+    assert "neither the site nor a reader's copy" in found("../../d2lhelpers/parts.py")[0]
 
 
 @pytest.mark.slow

@@ -61,28 +61,39 @@ def distance_from_rank_0(net):
     return (mine - of_rank_0).abs().max().item()
 
 
+def own_batches(data, device):
+    """Return this rank's batches of 32, to train with and to test with, and the sampler that shuffles the former."""
+    training, test = [TensorDataset(*both) for both in torch.load(data)]
+    sampler = DistributedSampler(training)
+    batches = DataLoader(training, 32, sampler=sampler, pin_memory=device.type == "cuda")
+    own_test = Subset(test, range(dist.get_rank(), len(test), dist.get_world_size()))  # no row twice
+    return batches, DataLoader(own_test, 32), sampler
+
+
+def resume(checkpoint, net, optimizer, device):
+    """Load a checkpoint, if there is one; return how many epochs are done."""
+    if not os.path.exists(checkpoint):
+        return 0
+    saved = torch.load(checkpoint, map_location=device)
+    net.load_state_dict(saved["net"])
+    optimizer.load_state_dict(saved["optimizer"])
+    return saved["epochs"]
+
+
 def main(data, checkpoint, epochs):
     """Train until `epochs` epochs are done, and save after each."""
     device = join_group()
-    rank, ranks = dist.get_rank(), dist.get_world_size()
+    rank = dist.get_rank()
     torch.manual_seed(rank)  # dropout differs from rank to rank; parameters do not, DDP sends rank 0's
-    training, test = [TensorDataset(*both) for both in torch.load(data)]
-    sampler = DistributedSampler(training)
-    loader = DataLoader(training, 32, sampler=sampler, pin_memory=device.type == "cuda")
-    own_test = Subset(test, range(rank, len(test), ranks))  # no row twice
+    batches, test_batches, sampler = own_batches(data, device)
     net = network().to(device)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
-    done = 0
-    if os.path.exists(checkpoint):
-        saved = torch.load(checkpoint, map_location=device)
-        net.load_state_dict(saved["net"])
-        optimizer.load_state_dict(saved["optimizer"])
-        done = saved["epochs"]
+    done = resume(checkpoint, net, optimizer, device)
     ddp = DistributedDataParallel(net, device_ids=[device] if device.type == "cuda" else None)
     for epoch in range(done, epochs):
         sampler.set_epoch(epoch)  # or every epoch has the same order
-        train(ddp, optimizer, loader, device)
-        score = accuracy(net, DataLoader(own_test, 32), device)
+        train(ddp, optimizer, batches, device)
+        score = accuracy(net, test_batches, device)
         if rank == 0:
             print(f"epoch {epoch}: accuracy {score:.3f}\n", end="", flush=True)
             states = {"net": net.state_dict(), "optimizer": optimizer.state_dict(), "epochs": epoch + 1}
