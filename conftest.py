@@ -125,8 +125,8 @@ class Schedule(LoadScopeScheduling):
     """Run the tests of a file in one process, except tests that each run a whole lesson."""
 
     def _split_scope(self, nodeid):
-        runs_a_lesson = nodeid.startswith(("tests/test_nulls.py", "tests/test_surroundings.py"))
-        return nodeid if runs_a_lesson else super()._split_scope(nodeid)
+        run_lessons = "tests/test_answers.py", "tests/test_nulls.py", "tests/test_surroundings.py"
+        return nodeid if nodeid.startswith(run_lessons) else super()._split_scope(nodeid)
 
 
 def pytest_xdist_auto_num_workers():

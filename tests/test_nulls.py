@@ -36,7 +36,8 @@ for path in sorted((ROOT / "notebooks").rglob("*.ipynb")):
         CELLS[path] = code_cells(nbformat.read(path, as_version=4))
         lesson = path.relative_to(ROOT / "notebooks").with_suffix("")
         named = set().union(*map(claims, CELLS[path]))
-        CASES += [pytest.param(path, name, id=f"{lesson}-{name}") for name in sorted(named & set(NULLS))]
+        marks = [pytest.mark.weekly] if lesson.parts[0] == "deeper" else []
+        CASES += [pytest.param(path, name, id=f"{lesson}-{name}", marks=marks) for name in sorted(named & set(NULLS))]
 
 
 def run_under(name, path, folder):
