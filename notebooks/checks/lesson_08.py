@@ -1,18 +1,15 @@
 """Score and check the answers to lesson 08, Make it fast."""
 import functools
 import re
-from collections.abc import Callable
-from typing import NamedTuple
 
 from scripts.slow_training import Training
 
 from d2lhelpers import exercises
 from d2lhelpers.exercises import check
 from d2lhelpers.process import in_fresh_process, in_fresh_processes
+from d2lhelpers.score import Target, at_least, at_most, check_level, counted, print_score, targets_missed
 
 from .counts_08 import ROWS, STEPS, of_runs, of_script, of_steps
-
-LEVELS = "bronze", "silver", "gold"
 
 
 @functools.cache
@@ -48,33 +45,6 @@ def counts(answer):
     return found["the run"] | found["single steps"], ""
 
 
-class Target(NamedTuple):
-    """One line of the table: a level, the lesson to read again, what is counted, and the limit that it must keep."""
-
-    level: str
-    lesson: str
-    what: str
-    limit: str
-    met: Callable  # called with the count
-    count: Callable  # called with all counts, returns the one that counts here
-    hint: str
-
-
-def at_most(number):
-    """Return a limit in words, and as a function."""
-    return f"at most {number}", lambda count: count <= number
-
-
-def at_least(number):
-    """Return a limit in words, and as a function."""
-    return f"at least {number}", lambda count: count >= number
-
-
-def counted(name):
-    """Return a function that looks up a count."""
-    return lambda found: found[name]
-
-
 def unlike_script(found):
     """Return by how much losses and parameters of one device differ from the script's."""
     return max(found["losses"], found["parameters"])
@@ -102,18 +72,12 @@ TARGETS = [
 ]
 
 
-def in_words(target, found):
-    """Return what a target counts, as text."""
-    count = target.count(found)
-    return f"difference {count:.1g}" if isinstance(count, float) else str(count)
-
-
 def unmet(answer):
     """Return what each target that the answer does not meet counts."""
     found, fault = counts(answer)
     if fault:
         raise RuntimeError(fault)
-    return [target.what for target in TARGETS if not target.met(target.count(found))]
+    return targets_missed(TARGETS, found)
 
 
 def score(answer):
@@ -122,55 +86,50 @@ def score(answer):
         print("no answer yet: put yours in place of the three dots, then run this cell again")
         return
     found, fault = counts(answer)
-    broken = fault or next((hint for kept, hint in contract(found) if not kept(found)), "")
+    broken = fault or next((hint for kept, hint in CONTRACT if not kept(found)), "")
     if broken:
         print(f"no score: {broken}")
         return
-    print(f"level   {'counted':31}{'target':15}{'yours':18}read again")
-    for target in TARGETS:
-        again = "met" if target.met(target.count(found)) else f"lesson {target.lesson}"
-        print(f"{target.level:8}{target.what:31}{target.limit:15}{in_words(target, found):18}{again}")
+    print_score(TARGETS, found)
     print(f"not scored: {STEPS} steps on two devices took {found['seconds']:.3f} sec")
 
 
-def contract(found):
-    """Return rules for what every answer has to keep, as for `check`."""
-    equal, unequal = found.get("rows spread"), found.get("rows unequal")
-    return [
-        (lambda _: found["steps"] == STEPS, f"run should return {STEPS} losses, one for each batch"),
-        (lambda _: found["first loss"] < 0.01, "the first loss is not the script's: another network, start or loss"),
-        (lambda _: found["parameters"] < 0.99, "after your training the parameters are what they were before"),
-        (lambda _: found["parameters"] > 0.01 or found["losses"] < 0.01,
-         "the parameters are the script's, but the losses that run returns are not"),
-        (lambda _: found["batches"] == STEPS, f"on two devices, it does not take each of the {STEPS} batches once"),
-        (lambda _: min(equal) > 0, "on two devices, one of them gets no rows"),
-        (lambda _: sum(equal) == ROWS, "each device computes rows of the other, too: the batch was not split"),
-        (lambda _: max(unequal) == ROWS * 3 // 4, "with shares of 3 to 1, one device should get 24 of 32 rows"),
-        (lambda _: found["two"] < 0.5, "on two devices, training ends far from where it ends on one"),
-    ]
+CONTRACT = [  # what every answer has to keep: rules for all of its counts, as for `check`
+    (lambda found: found["steps"] == STEPS, f"run should return {STEPS} losses, one for each batch"),
+    (lambda found: found["first loss"] < 0.01, "the first loss is not the script's: another network, start or loss"),
+    (lambda found: found["parameters"] < 0.99, "after your training the parameters are what they were before"),
+    (lambda found: found["parameters"] > 0.01 or found["losses"] < 0.01,
+     "the parameters are the script's, but the losses that run returns are not"),
+    (lambda found: found["batches"] == STEPS, f"on two devices, it does not take each of the {STEPS} batches once"),
+    (lambda found: min(found["rows spread"]) > 0, "on two devices, one of them gets no rows"),
+    (lambda found: sum(found["rows spread"]) == ROWS,
+     "each device computes rows of the other, too: the batch was not split"),
+    (lambda found: max(found["rows unequal"]) == ROWS * 3 // 4,
+     "with shares of 3 to 1, one device should get 24 of 32 rows"),
+    (lambda found: found["two"] < 0.5, "on two devices, training ends far from where it ends on one"),
+]
 
 
-def check_level(answer, level):
+def check_answer(answer, level):
     """Check that an answer keeps the contract, and meets the targets of a level and of those below it."""
     if answer is ...:
         return check(answer)
     found, fault = counts(answer)  # it has a time limit of its own
-    levels = LEVELS[:LEVELS.index(level) + 1]
-    targets = [target for target in TARGETS if target.level in levels]
-    return check(answer, (lambda _: not fault, fault), *contract(found),
-                 *((lambda _, target=target: target.met(target.count(found)), target.hint) for target in targets))
+    if fault:
+        return check(answer, (lambda _: False, fault))
+    return check_level(level, TARGETS, CONTRACT, found)
 
 
 def check_1(answer):
     """Check a Training for bronze."""
-    return check_level(answer, "bronze")
+    return check_answer(answer, "bronze")
 
 
 def check_2(answer):
     """Check a Training for silver."""
-    return check_level(answer, "silver")
+    return check_answer(answer, "silver")
 
 
 def check_3(answer):
     """Check a Training for gold."""
-    return check_level(answer, "gold")
+    return check_answer(answer, "gold")
