@@ -31,7 +31,7 @@ def running(marker):
 
 def wait_for_processes(number, marker):
     """Wait until `number` processes have `marker` among their arguments; return False if that takes too long."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120  # a loaded machine needs half a minute to import PyTorch
     while len(running(marker)) != number and time.monotonic() < deadline:
         time.sleep(0.05)
     return len(running(marker)) == number
