@@ -1,4 +1,5 @@
 """The lessons in other surroundings: other processors, folders and locales, and settings of their readers."""
+import itertools
 import os
 import re
 import shutil
@@ -71,6 +72,7 @@ def test_elsewhere_and_again(lesson, elsewhere, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("lesson", each(name for name in LESSONS if EQUAL.search((ROOT / name).read_text("utf-8"))))
 def test_equal_means_equal_on_another_processor(lesson, monkeypatch):
     """Results that a lesson claims to be equal are equal on processors with AVX2 and in MKL's compatible mode."""
@@ -119,14 +121,20 @@ READERS = {
         "ipython/profile_default/startup/00.py": "import matplotlib\nmatplotlib.use('svg')\nmeasure = display = None\n",
         "start.py": "print('a startup file')\n"}),
 }
-KINDS = ["notebooks/00-start-here.ipynb", "notebooks/01-imperative-and-symbolic.ipynb",
-         "notebooks/pytorch/00-start-here.ipynb", "notebooks/pytorch/01-compilers-and-interpreters.ipynb",
-         "notebooks/pytorch/05-sharding.ipynb"]
+STARTS = ["notebooks/00-start-here.ipynb", "notebooks/pytorch/00-start-here.ipynb"]
+OTHERS = {  # a lesson of each kind, and the reader who meets it after every change; the other readers do once a week
+    "notebooks/01-imperative-and-symbolic.ipynb": "with plot settings",
+    "notebooks/pytorch/01-compilers-and-interpreters.ipynb": "on a cluster",
+    "notebooks/pytorch/05-sharding.ipynb": "with startup files"}
+MEETINGS = []
+for lesson, reader in itertools.product([*STARTS, *OTHERS], READERS):
+    if lesson in LESSONS:
+        weekly = lesson in OTHERS and reader != OTHERS[lesson]
+        MEETINGS.append(pytest.param(lesson, reader, marks=[pytest.mark.weekly] if weekly else []))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("lesson", each(name for name in KINDS if name in LESSONS))
+@pytest.mark.parametrize(("lesson", "reader"), MEETINGS)
 def test_a_readers_settings_change_nothing(lesson, reader, tmp_path, monkeypatch):
     """Whatever a reader has set for other programs, a lesson runs and shows what is stored, pictures just as wide."""
     variables, home = READERS[reader]
@@ -146,8 +154,8 @@ def test_a_readers_settings_change_nothing(lesson, reader, tmp_path, monkeypatch
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "setting"), [
-    (KINDS[0], "PYTHONOPTIMIZE=1"), (KINDS[0], "MXNET_ENGINE_TYPE=NaiveEngine"), (KINDS[2], "PYTHONOPTIMIZE=1"),
-    (KINDS[2], "TORCH_COMPILE_DISABLE=1"), (KINDS[2], "PYTORCH_JIT=0"), (KINDS[2], "OMP_PROC_BIND=close")])
+    (STARTS[0], "PYTHONOPTIMIZE=1"), (STARTS[0], "MXNET_ENGINE_TYPE=NaiveEngine"), (STARTS[1], "PYTHONOPTIMIZE=1"),
+    (STARTS[1], "TORCH_COMPILE_DISABLE=1"), (STARTS[1], "PYTORCH_JIT=0"), (STARTS[1], "OMP_PROC_BIND=close")])
 def test_disturbing_settings_are_named_first(lesson, setting, monkeypatch):
     """The set-up of a lesson and the report name a setting that disables the lesson's subject or its assertions."""
     if lesson not in LESSONS:
