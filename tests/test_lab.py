@@ -29,9 +29,16 @@ for pattern in ("notebooks/*.ipynb", "notebooks/[!.]*/*.ipynb"):
             LESSONS.append(path.relative_to(ROOT).as_posix())
 
 
+# After every change a lesson of each kind runs in other surroundings: the first ones, and one each with sliders, with
+# processes, with a compiler, and with ranks. All others do so once a week.
+KINDS = ["notebooks/00-start-here.ipynb", "notebooks/03-asynchronous-computation.ipynb",
+         "notebooks/07-many-machines.ipynb", "notebooks/pytorch/00-start-here.ipynb",
+         "notebooks/pytorch/02-where-graphs-break.ipynb", "notebooks/pytorch/05-sharding.ipynb"]
+
+
 def each(lessons):
-    """Return the lessons as parameters of a test; with a deeper notebook, the test runs only once a week."""
-    return [pytest.param(lesson, marks=pytest.mark.weekly if "/deeper/" in lesson else []) for lesson in lessons]
+    """Return the lessons as parameters of a test that runs after every change with `KINDS` alone."""
+    return [pytest.param(lesson, marks=[] if lesson in KINDS else pytest.mark.weekly) for lesson in lessons]
 
 
 # What a person would find wrong with the lesson that is open: errors, warnings and missing pictures.

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 from test_editions import editions
-from test_lab import LESSONS, ROOT, each
+from test_lab import KINDS, LESSONS, ROOT, each
 
 import conftest
 from d2lhelpers import surroundings
@@ -72,7 +72,6 @@ def test_elsewhere_and_again(lesson, elsewhere, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.weekly
 @pytest.mark.parametrize("lesson", each(name for name in LESSONS if EQUAL.search((ROOT / name).read_text("utf-8"))))
 def test_equal_means_equal_on_another_processor(lesson, monkeypatch):
     """Results that a lesson claims to be equal are equal on processors with AVX2 and in MKL's compatible mode."""
@@ -122,15 +121,10 @@ READERS = {
         "start.py": "print('a startup file')\n"}),
 }
 STARTS = ["notebooks/00-start-here.ipynb", "notebooks/pytorch/00-start-here.ipynb"]
-OTHERS = {  # a lesson of each kind, and the reader who meets it after every change; the other readers do once a week
-    "notebooks/01-imperative-and-symbolic.ipynb": "with plot settings",
-    "notebooks/pytorch/01-compilers-and-interpreters.ipynb": "on a cluster",
-    "notebooks/pytorch/05-sharding.ipynb": "with startup files"}
-MEETINGS = []
-for lesson, reader in itertools.product([*STARTS, *OTHERS], READERS):
+MEETINGS = []  # each lesson of `KINDS` with each reader: after every change the first ones, the others once a week
+for lesson, reader in itertools.product(KINDS, READERS):
     if lesson in LESSONS:
-        weekly = lesson in OTHERS and reader != OTHERS[lesson]
-        MEETINGS.append(pytest.param(lesson, reader, marks=[pytest.mark.weekly] if weekly else []))
+        MEETINGS.append(pytest.param(lesson, reader, marks=[] if lesson in STARTS else [pytest.mark.weekly]))
 
 
 @pytest.mark.slow
