@@ -331,6 +331,26 @@ def no_recompute(module):
     wrap(module, "checkpoint", lambda checkpoint, function, *args, **options: function(*args))
 
 
+@changes("torch")
+def whole_batch(torch):
+    """Let `chunk` return the whole tensor as its only part: there are no micro-batches."""
+    torch.Tensor.chunk = lambda tensor, *args, **options: (tensor,)
+
+
+@changes("torch")
+def no_autocast(torch):
+    """Let `autocast` change no type."""
+    wrap(torch.autocast, "__init__", lambda make, context, *args, enabled=True, **options:
+         make(context, *args, enabled=False, **options))
+
+
+@changes("torch")
+def no_scaling(torch):
+    """Let a gradient scaler scale nothing, and skip no step."""
+    wrap(torch.amp.GradScaler, "__init__", lambda make, scaler, *args, enabled=True, **options:
+         make(scaler, *args, enabled=False, **options))
+
+
 @changes("torch.distributed")
 def no_exchange(dist):
     """Let a reduce-scatter reduce nothing: each rank keeps its own gradients."""
