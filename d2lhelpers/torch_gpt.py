@@ -90,6 +90,11 @@ class Cache:
         """How many tokens it holds."""
         return 0 if self.keys is None else self.keys.shape[2]
 
+    @property
+    def nbytes(self):
+        """How many bytes its keys and values have."""
+        return 0 if self.keys is None else self.keys.nbytes + self.values.nbytes
+
     def append(self, keys, values):
         """Add those of new tokens, and return all."""
         if self.keys is not None:

@@ -517,6 +517,60 @@ def no_receive(distributed):
     wrap(distributed, "recv", lambda recv, tensor, *args, **options: recv(tensor.clone(), *args, **options))
 
 
+@changes("d2lhelpers.torch_gpt")
+def no_cache(gpt):
+    """Let a GPT keep no keys and values: with caches, it computes all tokens so far again."""
+    import torch
+
+    def recompute(forward, net, ids, caches=None):
+        if not caches:
+            return forward(net, ids)
+        caches[0].ids = torch.cat([getattr(caches[0], "ids", ids[:, :0]), ids], dim=1)
+        return forward(net, caches[0].ids)[:, -ids.shape[1]:]
+
+    wrap(gpt.GPT, "forward", recompute)
+
+
+@changes("d2lhelpers.torch_gpt")
+def forgetful_cache(gpt):
+    """Let a cache return only what is appended, so that a token does not see those before it."""
+    def append_and_forget(append, cache, keys, values):
+        append(cache, keys, values)
+        return keys, values
+
+    wrap(gpt.Cache, "append", append_and_forget)
+
+
+@changes("d2lhelpers.torch_gpt")
+def one_by_one(gpt):
+    """Let a GPT compute the rows of a batch one after the other."""
+    import torch
+
+    def each_row(forward, net, ids, caches=None):
+        if len(ids) == 1 or not caches:
+            return forward(net, ids, caches)
+        rows = []
+        for row in range(len(ids)):
+            rows.append([gpt.Cache() for _ in caches])
+            for own, cache in zip(rows[row], caches, strict=True):
+                own.keys = cache.keys[row:row + 1]
+                own.values = cache.values[row:row + 1]
+        scores = [forward(net, ids[row:row + 1], rows[row]) for row in range(len(ids))]
+        for number, cache in enumerate(caches):
+            cache.keys = torch.cat([own[number].keys for own in rows])
+            cache.values = torch.cat([own[number].values for own in rows])
+        return torch.cat(scores)
+
+    wrap(gpt.GPT, "forward", each_row)
+
+
+@changes("torch")
+def one_scale(torch):
+    """Let `amax` along an axis return the maximum over all numbers, in every place."""
+    wrap(torch.Tensor, "amax", lambda amax, tensor, dim=None, keepdim=False:
+         amax(tensor, dim, keepdim).fill_(tensor.max()))
+
+
 def claims(cell):
     """Return the names of the nulls in a cell's tags."""
     return {tag.removeprefix("claim:") for tag in cell.metadata.get("tags", []) if tag.startswith("claim:")}
