@@ -93,6 +93,17 @@ def answer_2(net):
     return serve
 
 # %% 2 wrong: it still runs compiled
+# The first round decides for all.
+def answer_2(net):
+    begun = []
+    def serve(requests, debug=False):
+        if not begun:
+            net.hybridize(not debug)
+            begun.append(True)
+        return [net(request) for request in requests]
+    return serve
+
+# %% 2 wrong: should run for every request
 def answer_2(net):
     compiled = []
     def serve(requests, debug=False):
