@@ -20,6 +20,7 @@ def check_1(answer, mlp):
     return check(
         answer,
         (lambda a: len([int(n) for n in a]) == 3, "give three numbers, in square brackets"),
+        (lambda a: not isinstance(a, (set, frozenset)), "a set has no order: give the three numbers in a list"),
         (lambda a: list(a) != [3, 3, 3], "those are the layers. Which of them is more than one operator?"),
         (lambda a: list(a) != [2, 1, 5], "those are the operators that you handed over. How many calls are left?"),
         (lambda a: a[0] != 5, "the first layer has two operators. Hybridized, it is not as many calls as before"),
@@ -64,6 +65,7 @@ def check_2(answer):
         def __init__(self, rounds):
             net = counted_network()
             wanted = [net(request) for request in requests]
+            net.hybridize()
             serve = answer(net)
             self.right, self.traced, self.ran = True, [], []
             for debug in rounds:
@@ -85,6 +87,8 @@ def check_2(answer):
          "one round of requests traces the network more than once: what happens to the graph at each hybridize()?"),
         (lambda _: Used([False, False, False]).traced == [1, 0, 0],
          "the first round is right, but each later one traces the network again"),
+        (lambda _: Used([True]).right,
+         "with debug=True the answers should be those of the network that it was started with, whichever that is"),
         (lambda _: Used([True]).ran == [len(requests)],
          "with debug=True from the start, the layers' Python code should run for every request"),
         (lambda _: Used([False, True]).ran[1] == len(requests),
@@ -101,18 +105,22 @@ def check_3(answer, rows):
         return max(asking, rows * per_row) / max(compiled, rows * per_row)
 
     def right(gain, *case):
-        return abs(gain(*case) / predicted(*case) - 1) < 1e-6
+        return abs(gain(*case) - predicted(*case)) < 0.006  # two decimals are enough
 
     return check(
         answer,
         (callable, "give a function: its name alone, or lambda asking, compiled, per_row, rows: …"),
         (lambda gain: float(gain(150, 30, 2, 1)) > 0, "it should return a number"),
+        (lambda gain: min(abs(gain(150, 30, 2, 1) - wrong) for wrong in (4, 0.8, 80, 120)) > 0.006,
+         "that is a difference or a share. How many times as long does the imperative pass take: a ratio"),
         (lambda gain: abs(gain(150, 30, 2, 1) - 30 / 150) > 1e-6,
          "with one row it says that compiling makes the network slower: is the ratio upside down?"),
         (lambda gain: abs(gain(150, 30, 2, 1) - 152 / 32) > 1e-6,
          "you add Python's time and the device's. What do the Timelines say: do they take turns?"),
         (lambda gain: right(gain, 150, 30, 2, 1), "with one row both are overhead-bound: the time is Python's"),
-        (lambda gain: abs(gain(150, 30, 2, 1000) - 1) < 1e-6,
+        (lambda gain: gain(150, 30, 2, 1000) != 0,
+         "with a thousand rows you return 0: if both passes take as long, how many times as long is the one?"),
+        (lambda gain: abs(gain(150, 30, 2, 1000) - 1) < 0.006,
          "with a thousand rows the device needs 2,000 µs. Does it matter then how long Python asked?"),
         (lambda gain: right(gain, 150, 30, 2, 40),
          "with 40 rows the device needs 80 µs: longer than the one compiled call, but shorter than five calls"),

@@ -40,6 +40,8 @@ def check_2(answer, five_calls, Deep):
     return check(
         answer,
         (lambda a: len([float(n) for n in a]) == 5, "give five numbers, in square brackets"),
+        (lambda a: float(a[3]) != 2 * depths[3],
+         "the fourth call: one operator squares both rows. How often is a row squared?"),
         (lambda a: max(float(n) for n in a) <= 5, "count how often the input is squared, not what comes out"),
         (lambda a: float(a[0]) == depths[0], "the first call: which depth is there while the layer is traced?"),
         (lambda a: float(a[1]) == depths[1], "the second call: who reads the attribute?"),
@@ -56,6 +58,9 @@ def check_3(answer, MLP):
     shaded = bright.copy()
     shaded[:, :, :4] = 1  # in every image, half of the pixels lie not above 1
     mixed = np.concatenate([dark[:1], bright[:2]])
+    brightest = dark / dark.max()  # not above 1
+    one_pixel = dark.copy()
+    one_pixel[0, 0, 0, 0] = 200
     originals = {}
 
     def pair(size=(8, 8)):
@@ -77,6 +82,15 @@ def check_3(answer, MLP):
         network(dark[:2])
         return original, network
 
+    def initialized(network):
+        """Return whether a network that has just been made can be called."""
+        try:
+            return network(dark) is not None
+        except RuntimeError as error:
+            if "not been initialized" in str(error):
+                return False
+            raise
+
     def agree(networks, images):
         original, network = networks
         return numpy.allclose(network(images).asnumpy(), original(images).asnumpy(), rtol=1e-4, atol=1e-5)
@@ -90,6 +104,7 @@ def check_3(answer, MLP):
         (lambda a: issubclass(a, nn.HybridBlock), "derive it from nn.HybridBlock"),
         (lambda a: a.forward is nn.HybridBlock.forward or a.forward is nn.HybridSequential.forward,
          "it keeps a forward of its own, which is called in place of hybrid_forward"),
+        (lambda a: initialized(a()), "its parameters have not been initialized. Which line of MLP does that?"),
         (lambda a: a()(dark).shape == (3, 10), "imperatively, three images of 8 by 8 need three rows of ten numbers"),
         (lambda a: pair(), "it needs the two layers of the MLP, in the same order"),
         (lambda a: agree(pair(), dark) or agree(pair(), bright),
@@ -100,6 +115,10 @@ def check_3(answer, MLP):
          "imperatively, bright images come out differently if they have dark pixels, too"),
         (lambda a: agree(pair(), mixed),
          "imperatively, a dark image in a batch with bright ones comes out differently"),
+        (lambda a: agree(pair(), brightest), "imperatively, images whose largest value is 1 come out differently"),
+        (lambda a: agree(pair(), 1.5 * brightest), "imperatively, images with values up to 1.5 come out differently"),
+        (lambda a: agree(pair(), one_pixel),
+         "imperatively, dark images with a single pixel of 200 come out differently"),
         (lambda a: agree(pair((6, 5)), mixed[:, :, :6, :5]), "right for images of 8 by 8 pixels alone"),
         (lambda a: compiled()[1](dark[:2]).shape == (2, 10),
          "compiled, it fails: which line asks for a fact, or lacks its F?"),

@@ -3,6 +3,7 @@ import contextlib
 import itertools
 
 from mxnet import np, npx
+from scripts import slow_epoch
 
 from d2lhelpers import Timeline
 from d2lhelpers.exercises import check
@@ -32,11 +33,11 @@ def check_1(answer, two_stages):
         return True
 
     def with_spoiled_intermediate(wait):
-        intermediate = spoiled((2, 2)) * 1
-        wait(intermediate, intermediate * 2)
+        intermediate = spoiled((1,)) * 1  # one number, like that of `two_stages`
+        wait(intermediate, intermediate * np.ones((2, 2)))
 
     def with_spoiled_final(wait):
-        intermediate = np.ones((2, 2)) * 1
+        intermediate = np.ones((1,)) * 1
         wait(intermediate, intermediate * spoiled((2, 2)))
 
     return check(
@@ -69,6 +70,8 @@ def check_2(answer, k):
         answer,
         (callable, "give a function, not its result: its name alone, or lambda t1, t2, t3, n, k: …"),
         (lambda total: float(total(2, 5, 3, 12, 4)) > 0, "it should return a number"),
+        (lambda total: total(2, 5, 3, 12, 4) != total(2, 5, 3, 24, 4),
+         "twice as many calls take no longer: does it compute with n, or with the lesson's N?"),
         (lambda total: right(total, 2, 5, 3, 12, 1),
          "with k = 1 it should be the formula for a wait after every call"),
         (lambda total: right(total, 2, 5, 3, 12, 12),
@@ -86,9 +89,14 @@ def check_2(answer, k):
 
 def check_3(answer, functions, run):
     """Check new functions in place of some of `functions`, so that `run(functions)` never waits for the engine."""
-    def waits(**new):
+    functions = {name: getattr(slow_epoch, name) for name in functions}  # whatever is in the dictionary by now
+
+    def replaced(answer):
+        return {name: new for name, new in answer.items() if new is not functions[name]}
+
+    def waits(answer):
         with Timeline() as timeline:
-            run(functions | new)
+            run(functions | answer)
         return len(timeline.waits)
 
     def clipped(clip, scale):  # the gradients after clip: long ones for a large scale, short ones for a small one
@@ -104,14 +112,16 @@ def check_3(answer, functions, run):
         answer,
         (lambda new: isinstance(new, dict) and new and set(new) <= set(functions) and all(map(callable, new.values())),
          'give a dictionary from names of functions to new functions, such as {"read": my_read}'),
-        (lambda new: waits(**new) < waits(), "Python waits as often as before. Which line waits, with this answer?"),
-        (lambda new: set(new) == {"clip"}, "one of the functions that you replaced never made Python wait: leave it"),
+        (lambda new: run(functions | new), "with this answer the loop ends in an error"),
+        (lambda new: waits(new) < waits({}), "Python waits as often as before. Which line waits, with this answer?"),
+        (lambda new: set(replaced(new)) == {"clip"},
+         "one of the functions that you replaced never made Python wait: leave it"),
         (lambda new: clipped(new["clip"], 10.0) != clipped(lambda grads: None, 10.0),
          "Python no longer waits, but long gradients are left as they are: clip changes the arrays that it gets"),
         (lambda new: same(new, 1e-4), "Python no longer waits, but short gradients should stay as they are"),
         (lambda new: same(new, 10.0),
          "Python no longer waits, but long gradients should come out as before: all by one factor, to one norm"),
-        (lambda new: waits(**new) == 0, "Python waits less often than before, but it still waits"),
+        (lambda new: waits(new) == 0, "Python waits less often than before, but it still waits"),
         (lambda new: not raises(lambda: new["clip"]([spoiled((3,)), spoiled((2, 2))])),
          "no line waits any more, but Python still waits, inside an operator: the shape of what it makes depends on "
          "values"),

@@ -41,6 +41,9 @@ answer_1 = 4
 # %% 1 wrong: three numbers
 answer_1 = ["4 calls", "5 calls", "3 calls"]
 
+# %% 1 wrong: a set has no order
+answer_1 = {4, 5, 3}
+
 # %% 2 right
 def answer_2(net):
     net.hybridize()
@@ -65,6 +68,18 @@ class Server:
         return [self.net(request) for request in requests]
 answer_2 = Server
 
+# %% 2 right
+# Nothing is done to a network that comes hybridized, until somebody debugs.
+def answer_2(net):
+    last = False
+    def serve(requests, debug=False):
+        nonlocal last
+        if debug != last:
+            net.hybridize(not debug)
+        last = debug
+        return [net(request) for request in requests]
+    return serve
+
 # %% 2 wrong: more than once
 # The lesson's own, unchanged.
 answer_2 = start
@@ -78,6 +93,17 @@ def answer_2(net):
     return serve
 
 # %% 2 wrong: it still runs compiled
+# The first round decides for all.
+def answer_2(net):
+    begun = []
+    def serve(requests, debug=False):
+        if not begun:
+            net.hybridize(not debug)
+            begun.append(True)
+        return [net(request) for request in requests]
+    return serve
+
+# %% 2 wrong: should run for every request
 def answer_2(net):
     compiled = []
     def serve(requests, debug=False):
@@ -93,7 +119,8 @@ def answer_2(net):
     net.hybridize()
     return lambda requests, debug=False: [net(request) for request in requests]
 
-# %% 2 wrong: never runs compiled
+# %% 2 wrong: should run for every request
+# Believes that the network is hybridized, and leaves it so.
 def answer_2(net):
     return lambda requests, debug=False: [net(request) for request in requests]
 
@@ -115,6 +142,13 @@ def answer_2(net):
             net.hybridize(False)
         return [net(request) for request in requests]
     return serve
+
+# %% 2 wrong: the network that it was started with
+# A twin to debug with, made like the lesson's network.
+def answer_2(net):
+    net.hybridize()
+    twin = mlp(256, 128, 2, like=net)
+    return lambda requests, debug=False: [(twin if debug else net)(request) for request in requests]
 
 # %% 2 wrong: return the function that serves
 # Serves at once.
@@ -154,6 +188,10 @@ def answer_3(asking, compiled, per_row, rows):
 rows_3 = 75
 
 # %% 3 right
+answer_3 = lambda asking, compiled, per_row, rows: round(max(asking, rows * per_row) / max(compiled, rows * per_row), 2)
+rows_3 = 75
+
+# %% 3 right
 # In NumPy's terms, with seconds in place of microseconds: a ratio has no unit.
 def answer_3(asking, compiled, per_row, rows):
     import numpy
@@ -164,6 +202,25 @@ rows_3 = 150 / 2
 # %% 3 wrong: do they take turns
 def answer_3(asking, compiled, per_row, rows):
     return (asking + rows * per_row) / (compiled + rows * per_row)
+rows_3 = 75
+
+# %% 3 wrong: a difference or a share
+answer_3 = lambda asking, compiled, per_row, rows: max(asking, rows * per_row) - max(compiled, rows * per_row)
+rows_3 = 75
+
+# %% 3 wrong: a difference or a share
+answer_3 = lambda asking, compiled, per_row, rows: 1 - max(compiled, rows * per_row) / max(asking, rows * per_row)
+rows_3 = 75
+
+# %% 3 wrong: a difference or a share
+# By how many times longer.
+answer_3 = lambda asking, compiled, per_row, rows: max(asking, rows * per_row) / max(compiled, rows * per_row) - 1
+rows_3 = 75
+
+# %% 3 wrong: you return 0
+# No gain.
+def answer_3(asking, compiled, per_row, rows):
+    return 0 if rows * per_row >= asking else max(asking, rows * per_row) / max(compiled, rows * per_row)
 rows_3 = 75
 
 # %% 3 wrong: upside down

@@ -81,6 +81,10 @@ answer_2 = [8, 8, 32, 32, 2]
 # %% 2 wrong: not what comes out
 answer_2 = [result[0].item() for result in five_calls(Deep(), np.array([2.0]))]
 
+# %% 2 wrong: one operator squares both rows
+# Once for each row.
+answer_2 = [3, 3, 5, 10, 1]
+
 # %% 2 wrong: five numbers
 answer_2 = [3, 3, 5, 5]
 
@@ -234,6 +238,76 @@ class Converted(nn.HybridBlock):
 
     def hybrid_forward(self, F, x):
         x = F.np.where(x > 1, x / 255, x)
+        return self.output(F.npx.relu(self.hidden(x)))
+
+answer_3 = Converted
+
+# %% 3 wrong: whose largest value is 1
+class Converted(nn.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        self.hidden = nn.Dense(64)
+        self.output = nn.Dense(10)
+        self.initialize()
+
+    def hybrid_forward(self, F, x):
+        x = F.np.where(x.max() >= 1, x / 255, x)
+        return self.output(F.npx.relu(self.hidden(x)))
+
+answer_3 = Converted
+
+# %% 3 wrong: whose largest value is 1
+class Converted(nn.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        self.hidden = nn.Dense(64)
+        self.output = nn.Dense(10)
+        self.initialize()
+
+    def hybrid_forward(self, F, x):
+        x = F.np.where(x.max() >= 0.999, x / 255, x)
+        return self.output(F.npx.relu(self.hidden(x)))
+
+answer_3 = Converted
+
+# %% 3 wrong: up to 1.5
+class Converted(nn.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        self.hidden = nn.Dense(64)
+        self.output = nn.Dense(10)
+        self.initialize()
+
+    def hybrid_forward(self, F, x):
+        x = F.np.where(x.max() > 2, x / 255, x)
+        return self.output(F.npx.relu(self.hidden(x)))
+
+answer_3 = Converted
+
+# %% 3 wrong: up to 1.5
+class Converted(nn.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        self.hidden = nn.Dense(64)
+        self.output = nn.Dense(10)
+        self.initialize()
+
+    def hybrid_forward(self, F, x):
+        x = F.np.where(x.mean() > 1, x / 255, x)
+        return self.output(F.npx.relu(self.hidden(x)))
+
+answer_3 = Converted
+
+# %% 3 wrong: a single pixel of 200
+class Converted(nn.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        self.hidden = nn.Dense(64)
+        self.output = nn.Dense(10)
+        self.initialize()
+
+    def hybrid_forward(self, F, x):
+        x = F.np.where((x > 1).sum() > 10, x / 255, x)
         return self.output(F.npx.relu(self.hidden(x)))
 
 answer_3 = Converted
@@ -432,7 +506,7 @@ class Converted(nn.HybridBlock):
 
 answer_3 = Converted
 
-# %% 3 wrong: has not been initialized
+# %% 3 wrong: parameters have not been initialized
 class Converted(nn.HybridBlock):
     def __init__(self):
         super().__init__()

@@ -9,6 +9,19 @@ answer_1 = lambda first, second: first.asnumpy()
 # %% 1 right
 answer_1 = lambda i, f: print(end="" if str(i) else "")
 
+# %% 1 right
+# The result holds one number: whoever reads it has waited for it.
+answer_1 = lambda i, f: i.item()
+
+# %% 1 right
+answer_1 = lambda i, f: float(i)
+
+# %% 1 right
+answer_1 = lambda i, f: 1 if i else 0
+
+# %% 1 right
+answer_1 = lambda i, f: bool(i > 0)
+
 # %% 1 wrong: did not wait for the intermediate values
 answer_1 = lambda intermediate, final: None
 
@@ -101,6 +114,10 @@ k_2 = 10
 # %% 2 wrong: a wait after every call
 # Groups, but the wait is counted once.
 answer_2 = lambda t1, t2, t3, n, k: n / k * (t1 + (k - 1) * max(t1, t2) + t2) + t3
+k_2 = 10
+
+# %% 2 wrong: or with the lesson's N
+answer_2 = lambda t1, t2, t3, n, k: N / k * waiting_once(t1, t2, t3, k)
 k_2 = 10
 
 # %% 2 wrong: one wait in all
@@ -211,6 +228,30 @@ def clip(grads, limit=0.01):
     for grad in grads:
         np.multiply(grad, limit / longer, out=grad)
 answer_3 = {"clip": clip}
+
+# %% 3 right
+# All four, of which three are as they were.
+def clip(grads, limit=0.01):
+    factor = np.minimum(1, limit / slow_epoch.norm_of(grads))
+    for grad in grads:
+        grad *= factor
+answer_3 = {**functions, "clip": clip}
+
+# %% 3 right
+# In the dictionary that the lesson has.
+def clip(grads, limit=0.01):
+    factor = np.minimum(1, limit / slow_epoch.norm_of(grads))
+    for grad in grads:
+        grad *= factor
+functions["clip"] = clip
+answer_3 = functions
+
+# %% 3 wrong: waits as often as before
+answer_3 = functions
+
+# %% 3 wrong: ends in an error
+# It needs a limit.
+answer_3 = {"clip": gluon.utils.clip_global_norm}
 
 # %% 3 wrong: waits as often as before
 # The disk is the first that one suspects.
