@@ -16,6 +16,12 @@ def works_on(device, record):
     return any(each.device == str(device) and "backward" in each.name for each in record.operators)
 
 
+def whole_batch(record, gradient, alone):
+    """Return whether each of two devices computed all rows: it sums them twice, or receives images and labels only."""
+    exchanged = [each for each in record.operators if is_communication(each.name) and each.name != "add_n"]
+    return abs(gradient).max() > 1.5 * abs(alone).max() or len(exchanged) <= 2
+
+
 def check_1(answer, after, rate=0.001, rows=32):
     """Check the factor for the rate of a batch `k` times as large; `after` takes steps and returns the parameters."""
     def better(k, change):
@@ -81,14 +87,16 @@ def check_2(answer, start, devices):
          "what it returns comes in the other order: first the copies, then the array"),
         (lambda get: get(start, devices[0])[1].shape == (size,),
          "the array has one axis, and room for the numbers of all gradients, no more"),
+        (own_memory, "on the device where they are already, you return the parameters themselves, not copies"),
         (lambda get: on_their_device(get, lambda both: both[0]),
          "a copy is not on the device that the function was given"),
         (lambda get: on_their_device(get, lambda both: both[1:]),
          "the array is not on the device that the function was given: allreduce would refuse it"),
         (same_values, "the copies have other values than the parameters"),
-        (own_memory, "on the device where they are already, you return the parameters themselves, not copies"),
         (lambda get: all(copy.grad is not None for copy in get(start, devices[0])[0]),
          "a parameter has no gradient yet: who told autograd where to keep it?"),
+        (lambda get: all(copy.grad.shape == copy.shape for copy in get(start, devices[0])[0]),
+         "a gradient has the shape of its parameter: yours is a part of the array that has one axis"),
         (written, "writing into the array does not change the gradients: they are kept elsewhere"),
         (lambda get: holds_gradients(get, 1), "after a backward pass the array does not hold all gradients"),
         (lambda get: holds_gradients(get, 2),
@@ -137,19 +145,18 @@ def check_3(answer, slow, small, devices):
     def right(k, rows=64, rate=0.1, steps=1):
         return all(near(params, wanted(rows, rate, steps)) for params in taken(k, rows, rate, steps)[0])
 
-    def whole_batch(_):
-        """Return whether each device computed all rows: it sums them twice, or has nothing to sum."""
+    def nothing_split(_):
         record = taken(2)[1]
-        twice = 1.5 * numpy.abs(taken(1)[1].gradient).max() < numpy.abs(record.gradient).max()
-        exchanged = [each for each in record.operators if is_communication(each.name)]
-        return twice or len(exchanged) <= 2  # the images and the labels of one device
+        return whole_batch(record, record.gradient, taken(1)[1].gradient)
 
     letter = str(slow).strip().strip("()").lower()
     return check(
         answer,
         (callable, FUNCTION),
+        (lambda _: taken(1), "called with five arguments, and a network of four parameters, it fails"),
         (lambda _: not near(taken(1)[0][0], wanted(64, 0)), "after your step the parameters are what they were before"),
-        (lambda _: right(1), "on one device, what they move by is not the mean gradient times the rate"),
+        (lambda _: right(1), "on one device, they do not move by the rate times the mean gradient. Is it the network "
+                             "of the text? Is the gradient divided once, by the rows?"),
         (lambda _: right(1, rate=0.02), "right for one rate only: the last argument is ignored"),
         (lambda _: near(*taken(2)[0]), "after a step on two devices the two replicas differ"),
         (lambda _: right(2), "on two devices the replicas agree, but it is not the step of one device"),
@@ -157,7 +164,7 @@ def check_3(answer, slow, small, devices):
         (lambda _: right(2, steps=2), "the first step is right, the second step is not"),
         (lambda _: all(works_on(device, taken(2)[1]) for device in devices[:2]),
          "asked for a step on two devices, one device alone does the work"),
-        (lambda step: not whole_batch(step), "each device computes the whole batch: nothing was split"),
+        (lambda step: not nothing_split(step), "each device computes the whole batch: nothing was split"),
         (lambda _: not taken(2)[1].waits, "Python waits for results inside the step"),
         (lambda _: slow is not ..., "that is right. Now the letter, in place of the second three dots"),
         (lambda _: letter in ("a", "b", "c"), "answer with one of the letters a, b, c"),
@@ -178,6 +185,18 @@ def check_4(answer, step_on, gap, suspect):
         alone = step_on(1, partial(suspect, limit=limit), rows)[0]
         return all(gap(params, alone) < 1e-5 for params in taken(k, limit, rows))
 
+    def nothing_split(_):
+        """Return whether each device computed the whole batch, by a step that reaches no limit."""
+        records = []
+
+        def step(*arguments):
+            with Timeline() as record:
+                answer(*arguments, limit=LONG)
+            records.append(record)
+
+        one, two = (step_on(k, step)[0][-1].grad.asnumpy() for k in (1, 2))
+        return whole_batch(records[1], two, one)
+
     def shared(_):
         with Timeline() as record:
             taken(2, SHORT)
@@ -195,4 +214,5 @@ def check_4(answer, step_on, gap, suspect):
         (lambda _: same(2, SHORT, rows=63) and same(3, LONG, rows=64),
          "right for equal parts, but not for a batch that does not divide evenly"),
         (shared, "asked for a step on two devices, one device alone does the work"),
+        (lambda step: not nothing_split(step), "each device computes the whole batch: nothing was split"),
     )

@@ -4,6 +4,7 @@ from collections import Counter
 import numpy
 from mxnet import autograd, gluon, np, npx
 
+import d2lhelpers
 from d2lhelpers import Timeline
 from d2lhelpers.exercises import check
 
@@ -21,11 +22,13 @@ def check_1(answer):
         186.67: "that is the lesson's rule after one round: it is not balanced yet",
         0.8125: "that is a share of the batch: give a number of rows",
         81.25: "that is in per cent: give a number of rows",
+        0.65: "that is the time after which both end, in seconds: give the number of rows of device 0",
     }
     return check(
         answer,
         (lambda rows: float(rows) is not None, "give one number: the rows of device 0"),
-        *((lambda rows, wrong=wrong: abs(float(rows) - wrong) > 0.4, hint) for wrong, hint in mistakes.items()),
+        *((lambda rows, wrong=wrong: abs(float(rows) - wrong) > min(0.4, wrong / 100), hint)
+          for wrong, hint in mistakes.items()),
         (lambda rows: 0 < float(rows) < 240, "one device would get no row, or more than there are"),
         (lambda rows: float(rows) > 194.4, "with so few rows, device 0 ends before device 1"),
         (lambda rows: float(rows) < 195.6, "with so many rows, device 0 ends after device 1"),
@@ -77,6 +80,16 @@ def check_2(answer, network, images, devices):
                 hook.detach()
         return len(record.waits)
 
+    def divided_by_three(rows):
+        """Return whether three devices, which get the network for this only, have parts that differ by one row."""
+        three = d2lhelpers.devices(3)
+        network.collect_params().reset_ctx(three)
+        try:
+            got = rows_on(three, rows).values()
+            return len(got) == 3 and max(got) - min(got) <= 1 and sum(got) == rows
+        finally:
+            network.collect_params().reset_ctx(devices)
+
     def shares(rows=count):
         got = rows_on(devices, rows)
         return [got[device] for device in devices]
@@ -101,6 +114,8 @@ def check_2(answer, network, images, devices):
         (lambda _: classes(2, 40).shape == (40,) and same(2, 40), "right for 63 images, but not for 40"),
         (lambda _: max(shares(40)) - min(shares(40)) <= 1,
          "divided well for 63 images, but of 40 images one device gets many more than the other"),
+        (lambda _: divided_by_three(40) and divided_by_three(62),
+         "divided well between two devices, but on three the parts differ by more than one image"),
     )
 
 
@@ -151,6 +166,7 @@ def check_3(answer, network, X, y, devices):
         return distance(one, two * (one @ two) / (two @ two)) < 1e-3
 
     none, some, half, last = slice(0, 0), slice(0, 20), slice(0, 32), slice(50, 60)
+    single = slice(1, None)
     return check(
         answer,
         (callable, FUNCTION),
@@ -165,6 +181,7 @@ def check_3(answer, network, X, y, devices):
          "on two devices it is not the step of one device, if the first 20 rows lack their label"),
         (lambda _: same(2, half), "right on two devices, unless no row of a device has a label"),
         (lambda _: same(2, last, rows=63), "right for 64 rows, but not for a batch that does not divide evenly"),
+        (lambda _: same(2, single), "right on two devices, but not if a single row of the batch has a label"),
         (lambda _: len(taken(2, none)[1]) == 2, "asked for two devices, it computes on one alone"),
         (lambda _: sum(taken(2, none)[1].values()) == 64, "each device computes the whole batch: nothing was split"),
     )

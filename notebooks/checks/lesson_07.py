@@ -43,8 +43,9 @@ def check_1(answer, bound, sizes):
 
 def check_2(answer, lenet, resnet, ring):
     """Check a function (net, k, bits=32) of the bytes that a machine sends on a ring of k, held against `ring`."""
-    def learned(net):
-        return sum(param.data().size for param in net.collect_params().values() if param.grad_req != "null")
+    def learned(net, kind=""):
+        return sum(param.data().size for param in net.collect_params().values()
+                   if param.grad_req != "null" and kind in param.name)
 
     def sent_by(k):
         """Return the bytes that `ring` sends for the gradients of LeNet, as the average of its machines."""
@@ -56,6 +57,8 @@ def check_2(answer, lenet, resnet, ring):
     def same(value, other):
         return abs(float(value) - other) <= 1e-4 * other
 
+    no_gradient = ("right for LeNet, but not for ResNet-18. Print the names of its parameters: is there a gradient for "
+                   "each?")
     return check(
         answer,
         (callable, FUNCTION),
@@ -66,13 +69,16 @@ def check_2(answer, lenet, resnet, ring):
         (lambda sends: not same(2 * sends(lenet, 4), sent_by(4)),
          "that is half of what the ring sends: you count one of its two rounds of k−1 steps"),
         (lambda sends: not same(sends(lenet, 4), 4 * sent_by(4)),
-         "in each step, a machine sends one part of the array, not all of it"),
+         "that is k times as much as the ring's machine sends: the bytes of one machine, or of all?"),
         (lambda sends: sends(lenet, 1) == 0, "how much does a machine send that is alone?"),
+        (lambda sends: not same(sends(lenet, 2), 4 * learned(lenet, "weight")),
+         "you leave out the biases, which have gradients, too"),
         (lambda sends: same(sends(lenet, 2), sent_by(2)), "on two machines, the lesson's ring sends another number"),
         (lambda sends: same(sends(lenet, 8), sent_by(8)), "right for two machines, but not for eight"),
+        (lambda sends: float(sends(resnet, 2)) > 0, no_gradient),
         (lambda sends: not same(sends(resnet, 2), sent_by(2)), "this is for LeNet, whichever network it is given"),
         (lambda sends: same(sends(resnet, 2), 4 * learned(resnet)),
-         "right for LeNet, but not for ResNet-18. Print the names of its parameters: is there a gradient for each?"),
+         no_gradient),
         (lambda sends: not same(sends(lenet, 8, bits=16), sent_by(8)), "as many bytes with bits=16 as with bits=32?"),
         (lambda sends: same(sends(lenet, 8, bits=16), sent_by(8) / 2), "right with 32 bits, but not with bits=16"),
         (lambda sends: same(sends(lenet, 8, bits=2), sent_by(8) / 16),
@@ -101,6 +107,9 @@ def check_3(answer, star_time, ring_time):
         (lambda find: all(len(find(*case)) == 2 for case in cases), "called with T and P, it returns a pair"),
         (lambda find: all(k >= 1 and k == int(k) for case in cases for k in find(*case)),
          "machines are whole numbers, from 1 on. Do you return the best k, or its time?"),
+        (lambda find: not all(k + 1 == best(*case, plan) for case in cases
+                              for k, plan in zip(find(*case), (star_time, ring_time), strict=True)),
+         "each number is one too small: is it an index, which begins with 0?"),
         (lambda find: find(1.0, small)[0] <= find(1.0, small)[1],
          "the number for one server comes first. Which plan can use more machines?"),
         (lambda find: tuple(find(1.0, small)) != tuple(find(0.05, small)),
@@ -109,7 +118,8 @@ def check_3(answer, star_time, ring_time):
         (lambda find: all(holds(find(*case)[0], star_time, *case) for case in cases),
          "with one server, another number of machines is faster. Its load grows with k"),
         (lambda find: all(holds(find(*case)[1], ring_time, *case) for case in cases),
-         "right with one server. But on the ring, another number of machines is faster"),
+         "for one server the number is right. But on the ring, another number of machines is faster. Do you add the "
+         "exchange to the computing, and try enough machines?"),
         (lambda find: find(0.1, large)[1] == 1 and find(0.1, large)[0] == 1,
          "with T = 0.1 s and 400 MB, it finds more than one machine: how long does one take alone?"),
         (lambda find: find(2.0, large)[0] == 1,

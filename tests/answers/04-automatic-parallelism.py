@@ -30,6 +30,11 @@ workspaces_1 = 201
 answer_1 = 8
 workspaces_1 = 201
 
+# %% 1 wrong: who had it last
+# Number 72 had the workspace, but not last.
+answer_1 = 72
+workspaces_1 = 201
+
 # %% 1 wrong: how often is each of the 64 used
 # As if 64 were enough for ever.
 answer_1 = 0
@@ -175,6 +180,32 @@ def answer_3(xs):
     return [result.asnumpy() for result in results]
 reason_3 = "b"
 
+# %% 3 right
+# A list per device, in a tuple.
+def answer_3(xs):
+    return tuple(products(x) for x in xs)
+reason_3 = "b"
+
+# %% 3 right
+# Reads early, but only when everything is queued; an empty queue before that is no harm.
+def answer_3(xs):
+    npx.waitall()
+    there, here = products(xs[1]), products(xs[0])
+    there = [product.asnumpy() for product in there]
+    return [product.asnumpy() for product in here] + there
+reason_3 = "b"
+
+# %% 3 wrong: Python waits
+# The devices overlap, but Python waits for each pair.
+def answer_3(xs):
+    here, there = [], []
+    for _ in range(COUNT):
+        here.append(np.dot(xs[0], xs[0]))
+        there.append(np.dot(xs[1], xs[1]))
+        npx.waitall()
+    return here + there
+reason_3 = "b"
+
 # %% 3 wrong: Python waits
 # Shares nothing, but takes each product at once.
 def answer_3(xs):
@@ -224,6 +255,12 @@ reason_3 = "b"
 # Waits at the end, which is not what holds the devices up.
 def answer_3(xs):
     return slow(xs).asnumpy()
+reason_3 = "b"
+
+# %% 3 wrong: ten calls for each
+# One call for all products of a device.
+def answer_3(xs):
+    return [np.matmul(np.stack([x] * COUNT), x) for x in xs]
 reason_3 = "b"
 
 # %% 3 wrong: fewer than ten products

@@ -106,6 +106,24 @@ def answer_2(params, device):
     whole = np.zeros(sum(copy.size for copy in copies), ctx=device)
     return whole, copies
 
+# %% 2 wrong: has the shape of its parameter
+# The views are not reshaped.
+def answer_2(params, device):
+    copies = [param.copyto(device) for param in params]
+    whole = np.zeros(sum(copy.size for copy in copies), ctx=device)
+    views, begin = [], 0
+    for copy in copies:
+        views.append(whole[begin:begin + copy.size])
+        begin += copy.size
+    autograd.mark_variables(copies, views)
+    return copies, whole
+
+# %% 2 wrong: the parameters themselves
+# Not copied at all, and on one device only.
+def answer_2(params, device):
+    whole = np.zeros(sum(param.size for param in params), ctx=device)
+    return params, whole
+
 # %% 2 wrong: does not change the gradients
 # Packs a copy.
 def answer_2(params, device):
@@ -278,6 +296,21 @@ def answer_3(X, y, copies, devs, rate):
             param -= rate / len(X) * param.grad
 slow_3 = "c"
 
+# %% 3 wrong: the whole batch
+# Each device takes the lesson's own step alone, one after the other.
+def two_layers(X, params):
+    return np.dot(npx.relu(np.dot(X, params[0]) + params[1]), params[2]) + params[3]
+
+def answer_3(X, y, copies, devs, rate):
+    for device, params in zip(devs, copies):
+        train_batch(X, y, [params], [device], rate, net=two_layers)
+slow_3 = "c"
+
+# %% 3 wrong: it fails
+# The network, not the step.
+answer_3 = lambda X, params: np.dot(npx.relu(np.dot(X, params[0]) + params[1]), params[2]) + params[3]
+slow_3 = "c"
+
 # %% 3 wrong: one device alone
 # Device 0 does everything, and sends its parameters.
 def two_layers(X, params):
@@ -299,7 +332,7 @@ def answer_3(X, y, copies, devs, rate):
     npx.waitall()
 slow_3 = "c"
 
-# %% 3 wrong: not the mean gradient
+# %% 3 wrong: divided once
 # Not divided by the rows.
 def two_layers(X, params):
     return np.dot(npx.relu(np.dot(X, params[0]) + params[1]), params[2]) + params[3]
@@ -308,7 +341,7 @@ def answer_3(X, y, copies, devs, rate):
     train_batch(X, y, copies, devs, rate * len(X), net=two_layers)
 slow_3 = "c"
 
-# %% 3 wrong: not the mean gradient
+# %% 3 wrong: divided once
 # Without the activation.
 answer_3 = partial(train_batch, net=lambda X, params: np.dot(
     np.dot(X, params[0]) + params[1], params[2]) + params[3])
@@ -368,7 +401,7 @@ def answer_3(X, y, copies, devs, rate):
             params[number] = param - rate / len(X) * param.grad
 slow_3 = "c"
 
-# %% 3 wrong: what they were before
+# %% 3 wrong: four parameters, it fails
 # LeNet's own step is no step of this network.
 answer_3 = train_batch
 slow_3 = "c"
@@ -516,6 +549,24 @@ def answer_4(X, y, copies, devs, rate, limit):
     for params in copies[1:]:
         for param, first in zip(params, copies[0]):
             first.copyto(param)
+
+# %% 4 wrong: the whole batch
+# Each device takes the step of one device, on all rows.
+def answer_4(X, y, copies, devs, rate, limit):
+    for device, params in zip(devs, copies):
+        suspect(X, y, [params], [device], rate, limit)
+
+# %% 4 wrong: the whole batch
+# Each device computes all rows, and the sum of equal gradients is divided again.
+def answer_4(X, y, copies, devs, rate, limit):
+    for device, params in zip(devs, copies):
+        forward_backward(X, y, [params], [device])
+    for replicas in zip(*copies):
+        allreduce([param.grad for param in replicas])
+    for params in copies:
+        shorten(params, limit * len(X) * len(devs))
+        for param in params:
+            param -= rate / len(X) / len(devs) * param.grad
 
 # %% 4 wrong: does not divide evenly
 # Each part's mean, weighted alike.

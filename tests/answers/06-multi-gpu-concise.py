@@ -34,6 +34,9 @@ answer_1 = 240 * 300 / (300 + 120 / 1.4)
 # %% 1 wrong: a share of the batch
 answer_1 = 195 / 240
 
+# %% 1 wrong: in seconds
+answer_1 = 0.65
+
 # %% 1 wrong: in per cent
 answer_1 = 81.25
 
@@ -174,6 +177,21 @@ def answer_2(images, devs):
     scores = [trained(part.as_in_ctx(device)) for part, device in zip(parts, devs)]
     return numpy.concatenate([part.asnumpy().argmax(axis=1) for part in scores])
 
+# %% 2 wrong: on three the parts
+# Parts of as many rows, rounded up.
+def answer_2(images, devs):
+    size = -(-len(images) // len(devs))
+    scores = [trained(images[n * size:(n + 1) * size].as_in_ctx(device)) for n, device in enumerate(devs)]
+    return numpy.concatenate([part.asnumpy().argmax(axis=1) for part in scores])
+
+# %% 2 wrong: on three the parts
+# Whole parts, and what remains goes to the last device.
+def answer_2(images, devs):
+    size = len(images) // len(devs)
+    ends = [n * size for n in range(1, len(devs))] + [len(images)]
+    scores = [trained(images[n * size:end].as_in_ctx(device)) for n, (end, device) in enumerate(zip(ends, devs))]
+    return numpy.concatenate([part.asnumpy().argmax(axis=1) for part in scores])
+
 # %% 2 wrong: right for 63 images, but not for 40
 def answer_2(images, devs):
     scores = [trained(part) for part in split_and_load(images, devs)]
@@ -209,10 +227,17 @@ def answer_3(net, trainer, X, y, devs):
     trainer.step(int((y >= 0).sum()))
 
 # %% 3 right
-# The labelled rows alone, by the lesson's own step.
+# Gluon's own weights of the rows.
 def answer_3(net, trainer, X, y, devs):
-    known = y >= 0
-    step(net, trainer, X[known], y[known], devs)
+    known = (y >= 0).astype("float32").reshape(-1, 1)
+    losses = []
+    with autograd.record():
+        parts = zip(split_and_load(X, devs), split_and_load(y, devs), split_and_load(known, devs))
+        for part, truth, weight in parts:
+            losses.append(loss(net(part), truth, weight))
+    for each in losses:
+        each.backward()
+    trainer.step(sum(label >= 0 for label in y.asnumpy()))
 
 # %% 3 right
 # Each device divides by the same number, and the trainer by nothing.
@@ -282,6 +307,12 @@ def answer_3(net, trainer, X, y, devs):
     for each in losses:
         each.backward()
     trainer.step(1)
+
+# %% 3 wrong: a single row
+# The labelled rows alone, by the lesson's own step, which cannot divide one row by two devices.
+def answer_3(net, trainer, X, y, devs):
+    known = y >= 0
+    step(net, trainer, X[known], y[known], devs)
 
 # %% 3 wrong: not the step of one device
 # The sums are right, and divided by the devices as well.

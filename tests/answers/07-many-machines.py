@@ -30,6 +30,11 @@ bound_1 = 10_000
 answer_1 = [0.793, 0.207]
 bound_1 = 10_000
 
+# %% 1 wrong: its even or odd ones
+# Numbers the others anew, as if the divided array had no number.
+answer_1 = [0.593, 0.407]
+bound_1 = 10_000
+
 # %% 1 wrong: add up to
 # The array that is divided, half of it on each server, and nothing else.
 answer_1 = [0.397, 0.397]
@@ -82,6 +87,15 @@ def answer_2(net, k, bits=32):
 def answer_2(net, k, bits=32):
     return sum(p.data().size for p in net.collect_params().values()) * bits / 8 * 2 * (k - 1) / k
 
+# %% 2 wrong: is there a gradient for each
+# It asks each parameter for a gradient, and running statistics have none.
+def answer_2(net, k, bits=32):
+    return sum(p.grad().size for p in net.collect_params().values()) * bits / 8 * 2 * (k - 1) / k
+
+# %% 2 wrong: leave out the biases
+def answer_2(net, k, bits=32):
+    return sum(p.data().size for p in net.collect_params(".*weight").values()) * bits / 8 * 2 * (k - 1) / k
+
 # %% 2 wrong: about bytes
 def answer_2(net, k, bits=32):
     return sum(p.data().size for p in net.collect_params().values()) * 2 * (k - 1) / k
@@ -98,7 +112,7 @@ def answer_2(net, k, bits=32):
 def answer_2(net, k, bits=32):
     return sum(p.data().size for p in net.collect_params().values()) * bits / 8 * (k - 1) / k
 
-# %% 2 wrong: not all of it
+# %% 2 wrong: of one machine, or of all
 def answer_2(net, k, bits=32):
     return sum(p.data().size for p in net.collect_params().values()) * bits / 8 * 2 * (k - 1)
 
@@ -218,6 +232,20 @@ def answer_3(T, P):
     if T < star_time(P, star) + T / star:
         star = 1
     return star, round((T / 2 / (EACH + LATENCY)) ** 0.5)
+
+# %% 3 wrong: is it an index
+# The index of the best one, without + 1.
+def answer_3(T, P):
+    def best(exchange):
+        return int(numpy.argmin([T / k + (exchange(P, k) if k > 1 else 0) for k in range(1, 5001)]))
+    return best(star_time), best(ring_time)
+
+# %% 3 wrong: add the exchange to the computing
+# As if the exchange were hidden behind the computing.
+def answer_3(T, P):
+    def best(exchange):
+        return min(range(1, 5001), key=lambda k: max(T / k, exchange(P, k) if k > 1 else 0))
+    return best(star_time), best(ring_time)
 
 # %% 3 wrong: on the ring, another number
 # Does not try enough machines.
