@@ -113,7 +113,7 @@ answer_2 = {"a": "overhead", "b": "waiting", "c": "repeated", "d": "feeding", "e
 # %% 2 wrong: GFLOPs, and
 # The name of the largest part, for each.
 machine = limits()
-answer_2 = {name: needs(program, machine).binds for name, program in programs_10.PROGRAMS.items()}
+answer_2 = {name: needs(program, machine).binds for name, program in PROGRAMS.items()}
 answer_2 |= {"a": "overhead"}
 
 # %% 2 wrong: program a and 'waiting': its thread waits
