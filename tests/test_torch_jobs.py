@@ -62,6 +62,18 @@ def test_one_rank_is_enough(data, tmp_path):
     assert len(accuracies(torchrun(SCRIPT, data, tmp_path / "net.pt", 1, ranks=1))) == 1
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_gpt_train_learns_alike_on_all_ranks(ranks):
+    """The loss falls, and all ranks end with the same parameters."""
+    lines = torchrun(SCRIPT.with_name("gpt_train.py"), 11, ranks=ranks)
+    losses = [float(line.split()[-1]) for line in lines if line.startswith("step")]
+    sizes = [line.split(",")[0].split()[-1] for line in lines if line.startswith("rank")]
+    assert len(losses) == 2
+    assert losses[1] < losses[0]
+    assert len(sizes) == ranks
+    assert len(set(sizes)) == 1
+
+
 def test_torchrun_says_what_failed(tmp_path):
     """The error of a job that fails shows the exception of its script."""
     script = tmp_path / "fails.py"

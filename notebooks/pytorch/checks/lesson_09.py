@@ -113,7 +113,7 @@ def check_2(answer, net):
         cache = answer(256)
         cache.append(fresh(held), fresh(held))
         token = fresh(1)
-        return count_work(lambda: cache.append(token, token))[1]
+        return count_work(lambda: cache.append(token, token)).bytes
 
     def refuses(_):
         cache = answer(16)
@@ -175,7 +175,7 @@ def check_3(answer):
 
     def run(_):
         made["right"] = [truth(request) for request in requests]
-        made["work"], _ = count_work(lambda: made.update(found=answer(net, system, list(requests), count)))
+        made["work"] = count_work(lambda: made.update(found=answer(net, system, list(requests), count))).flops
         return len(made["found"]) == len(requests)
 
     def right(which):

@@ -1,0 +1,75 @@
+"""Tests of what `d2lhelpers.torch_needs` counts and clocks."""
+import time
+
+import pytest
+import torch
+from torch.nn import functional as F
+from torch.utils.data import DataLoader
+
+from d2lhelpers.machine import Limits
+from d2lhelpers.torch_gpt import GPT
+from d2lhelpers.torch_needs import needs, training_flops
+from d2lhelpers.torch_work import count_work
+
+MACHINE = Limits("example", peak=1e15, bandwidth=1e15, dispatch=1e-9)
+
+
+class Slow:
+    """A data set of three numbers, each of which takes a while: it sleeps, or it computes."""
+
+    def __init__(self, sleep):
+        self.sleep = sleep
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, index):
+        end = time.thread_time() + 0.05
+        if self.sleep:
+            time.sleep(0.05)
+        while not self.sleep and time.thread_time() < end:
+            pass
+        return index
+
+
+@pytest.mark.parametrize(("layers", "width", "length"), [(1, 32, 16), (3, 64, 40)])
+def test_a_step_takes_what_the_formula_says(layers, width, length):
+    """The formula holds for a GPT's step; counted is besides at most the scores that attention computes again."""
+    net = GPT(vocabulary=11, width=width, heads=2, layers=layers)
+    weights = sum(layer.weight.numel() for layer in net.modules() if isinstance(layer, torch.nn.Linear))
+    ids = torch.zeros(2, length, dtype=torch.long)
+    formula = training_flops(weights, layers, width, length, rows=2)
+    flops = count_work(lambda: F.cross_entropy(net(ids).flatten(0, 1), ids.flatten()).backward()).flops
+    again = 2 * layers * width * length * ids.numel()
+    assert flops in (formula, formula + again)
+
+
+def test_bytes_and_calls():
+    """A view is a call, but moves nothing; an expanded tensor has the bytes that it has in memory."""
+    x = torch.ones(1000)
+    assert count_work(lambda: x.view(10, 100)) == (0, 0, 1)
+    assert count_work(lambda: x[:1].expand(1000).sum()).bytes < 4100
+    assert count_work(lambda: x.exp()) == (0, 8000, 1)
+
+
+@pytest.mark.parametrize("sleep", [True, False])
+def test_a_loader_feeds_and_does_not_wait(sleep):
+    """Time in a DataLoader is feeding, whether it sleeps there or computes; what waits beside it is waiting."""
+    def work():
+        for _ in DataLoader(Slow(sleep), batch_size=1):
+            time.sleep(0.01)
+
+    found = needs(work, MACHINE)
+    assert found.binds == "feeding"
+    assert found.feeding > 0.14
+    assert found.waiting >= 0.03
+    assert found.seconds >= found.feeding
+
+
+def test_the_largest_part_binds():
+    """Each part is a count over what the machine can do."""
+    x = torch.ones(64, 64)
+    for slow in ("peak", "bandwidth", "dispatch"):
+        machine = MACHINE._replace(**{slow: 1e3 if slow != "dispatch" else 100})
+        binds = {"peak": "arithmetic", "bandwidth": "memory", "dispatch": "overhead"}[slow]
+        assert needs(lambda: x @ x, machine).binds == binds
