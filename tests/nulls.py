@@ -593,8 +593,8 @@ def same_batch(fetch):
 
 @changes("torch")
 def one_row(torch):
-    """Let a loop over a tensor find one row: the whole tensor."""
-    torch.Tensor.__iter__ = lambda tensor: iter([tensor])
+    """Let a loop over the rows of a matrix find one row: the whole matrix."""
+    wrap(torch.Tensor, "__iter__", lambda iterate, tensor: iter([tensor]) if tensor.dim() == 2 else iterate(tensor))
 
 
 def claims(cell):
