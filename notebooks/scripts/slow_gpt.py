@@ -1,7 +1,6 @@
 """A training script that works, and wastes. Lesson pytorch/11 asks where, and replaces one method after the other."""
 import torch
 import torch.distributed as dist
-from torch import nn
 from torch.nn.functional import cross_entropy
 
 from d2lhelpers.torch_gpt import GPT, Block
