@@ -1,6 +1,7 @@
 """What lesson 11 counts about a Training: the functions that run in the processes of a score."""
 import contextlib
 import functools
+import inspect
 
 import torch
 import torch.distributed as dist
@@ -9,6 +10,7 @@ from torch.nn.utils import parameters_to_vector
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
+import __main__
 from d2lhelpers.torch_gpt import batch, load_text
 from d2lhelpers.torch_memory import LiveBytes
 
@@ -124,7 +126,9 @@ def of_one(answer, before, after, expected):
     run_eagerly(answer, batches()[:1], memory)
     found["peak"] = round(memory.peak / 1000)
 
-    calls = Calls()
+    for function in filter(inspect.isfunction, vars(answer).values()):
+        vars(__main__).update({name: value for name, value in function.__globals__.items() if name[:2] != "__"})
+    calls = Calls()  # the compiler looks up a notebook's names in __main__
     torch.compiler.set_stance("default", force_backend=calls.backend)
     training = answer()
     with calls:

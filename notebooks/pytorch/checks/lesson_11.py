@@ -47,7 +47,7 @@ def counts(answer):
         return {}, f"it raised an error: {last_words(str(error))}"
     first, second = ranks
     found["gap"] = (first["end"] - second["end"]).abs().max().item()
-    found["work"] = first["work"] / (first["work"] + second["work"])
+    found["work"] = first["work"] / max(first["work"] + second["work"], 1)
     for name in "messages", "sent", "unequal":
         found[name] = max(first[name], second[name])
     return found, ""

@@ -57,12 +57,13 @@ class Reading(Bronze):
 answer_1 = Reading
 
 # %% 1 wrong: it is not the same training
-class Unclipped(Bronze):
-    def clip(self):
-        pass
+class Faded(Bronze):
+    def fade(self, number):
+        if number == 0:
+            super().fade(number)
 
 
-answer_1 = Unclipped
+answer_1 = Faded
 
 # %% 1 wrong: the losses or accuracies that run returns are not
 class NoMetric(Bronze):
@@ -72,7 +73,7 @@ class NoMetric(Bronze):
 
 answer_1 = NoMetric
 
-# %% 1 wrong: what they were before
+# %% 1 wrong: the first loss or accuracy is not the script
 class Lazy(Training):
     def step(self, ids, targets, number):
         self.history.append((4.413, 0.0143))
@@ -230,6 +231,10 @@ class Wrapped(Silver):
         net = super().network()
         return DistributedDataParallel(net) if len(self.shares) > 1 else net
 
+    def fade(self, number):
+        for block in getattr(self.net, "module", self.net).blocks:
+            block.factor = factor(number)
+
     def backward(self, ids, targets):
         parts = list(zip(ids.split(ROWS), targets.split(ROWS)))
         weight = self.shares[self.rank] * len(self.shares) / sum(self.shares) / len(parts)
@@ -266,7 +271,7 @@ class EachTime(Gold):
     def backward(self, ids, targets):
         total = None
         loss = hits = 0.0
-        for part, truth in zip(ids.chunk(2), targets.chunk(2)):
+        for part, truth in zip(ids.chunk(3), targets.chunk(3)):
             scores = self.scores(part)
             mean = cross_entropy(scores.flatten(0, 1), truth.flatten()) * len(part) / len(ids)
             mean.backward()
