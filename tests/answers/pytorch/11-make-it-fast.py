@@ -1,0 +1,330 @@
+# %% 1 right
+import torch
+import torch.distributed as dist
+from slow_gpt import ROWS, FadingBlock, factor
+from torch.nn.functional import cross_entropy, pad
+
+
+class Bronze(Training):
+    def backward(self, ids, targets):
+        losses = []
+        hits = []
+        for part, truth in zip(ids.split(ROWS), targets.split(ROWS)):
+            scores = self.scores(part)
+            losses.append(cross_entropy(scores.flatten(0, 1), truth.flatten()))
+            hits.append((scores.argmax(dim=-1) == truth).float().mean())
+        loss = torch.stack(losses).mean()
+        loss.backward()
+        return loss, torch.stack(hits).mean()
+
+    def clip(self):
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), self.longest)
+
+
+answer_1 = Bronze
+
+# %% 1 right
+# The whole batch at once, its own norm, and one read at the end.
+class Late(Training):
+    def backward(self, ids, targets):
+        scores = self.scores(ids)
+        loss = cross_entropy(scores.flatten(0, 1), targets.flatten())
+        loss.backward()
+        return loss.detach(), (scores.argmax(-1) == targets).float().mean()
+
+    def clip(self):
+        grads = [param.grad for param in self.net.parameters()]
+        length = torch.stack([grad.norm() for grad in grads]).norm()
+        torch._foreach_mul_(grads, torch.clamp(self.longest / length, max=1.0))
+
+    def log(self, *pair):
+        self.history.append(torch.stack(pair))
+
+    def run(self, batches):
+        return tuple(map(tuple, torch.stack(super().run(batches)).tolist()))
+
+
+answer_1 = Late
+
+# %% 1 wrong: more than a forward and a backward pass
+answer_1 = Training
+
+# %% 1 wrong: reads too many values
+class Reading(Bronze):
+    clip = Training.clip
+
+
+answer_1 = Reading
+
+# %% 1 wrong: it is not the same training
+class Faded(Bronze):
+    def fade(self, number):
+        if number == 0:
+            super().fade(number)
+
+
+answer_1 = Faded
+
+# %% 1 wrong: the losses or accuracies that run returns are not
+class NoMetric(Bronze):
+    def log(self, loss, accuracy):
+        super().log(loss, torch.tensor(0.013))
+
+
+answer_1 = NoMetric
+
+# %% 1 wrong: the first loss or accuracy is not the script
+class Lazy(Training):
+    def step(self, ids, targets, number):
+        self.history.append((4.413, 0.0143))
+
+
+answer_1 = Lazy
+
+# %% 1 wrong: should return 6 pairs
+class Half(Bronze):
+    def run(self, batches):
+        return super().run(batches[::2])
+
+
+answer_1 = Half
+
+# %% 1 wrong: it raised an error: NameError: name 'undefined' is not defined (in clip)
+class Broken(Bronze):
+    def clip(self):
+        undefined(self)
+
+
+answer_1 = Broken
+
+# %% 1 wrong: still running
+class Endless(Bronze):
+    def clip(self):
+        while True:
+            pass
+
+
+answer_1 = Endless
+
+# %% 1 wrong: give a class that inherits from Training
+answer_1 = Bronze()
+
+# %% 2 right
+class Silver(Bronze):
+    def network(self):
+        net = super().network()
+        net.compile()
+        return net
+
+    def scores(self, ids):
+        length = ids.shape[1]
+        return self.net(pad(ids, (0, 64 - length)))[:, :length]
+
+    def backward(self, ids, targets):
+        loss = hits = 0.0
+        for part, truth in zip(ids.split(ROWS), targets.split(ROWS)):
+            scores = self.scores(part)
+            share = len(part) / len(ids)
+            mean = share * cross_entropy(scores.flatten(0, 1), truth.flatten())
+            mean.backward()
+            loss += mean.detach()
+            hits += share * (scores.argmax(dim=-1) == truth).float().mean()
+        return loss, hits
+
+
+answer_2 = Silver
+
+# %% 2 right
+# One graph for the scores of any length: the attention is asked for without a condition on the length.
+from d2lhelpers.torch_gpt import Attention
+
+
+class AnyLength(Attention):
+    def forward(self, x, cache=None):
+        rows, length, width = x.shape
+        q, k, v = self.qkv(x).view(rows, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        mixed = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.out(mixed.transpose(1, 2).reshape(rows, length, width))
+
+
+class Dynamic(Silver):
+    scores = Training.scores
+
+    def network(self):
+        net = Training.network(self)
+        for block in net.blocks:
+            block.attention.__class__ = AnyLength
+        return torch.compile(net)
+
+
+answer_2 = Dynamic
+
+# %% 2 wrong: graphs are made again and again
+class Unpadded(Silver):
+    scores = Training.scores
+
+
+answer_2 = Unpadded
+
+# %% 2 wrong: too many operators
+class OneByOne(Silver):
+    network = Training.network
+
+
+answer_2 = OneByOne
+
+# %% 2 wrong: Until when are the activations
+class AllAtOnce(Silver):
+    backward = Bronze.backward
+
+
+answer_2 = AllAtOnce
+
+# %% 2 wrong: it is not the same training
+# The factor goes into the graph once.
+class Frozen(Silver):
+    def fade(self, number):
+        if number == 0:
+            super().fade(number)
+
+
+answer_2 = Frozen
+
+# %% 2 wrong: more than a forward and a backward pass
+# Checkpointing lowers the peak, and computes the forward pass again.
+from torch.utils.checkpoint import checkpoint
+
+
+class Checkpointed(Silver):
+    def scores(self, ids):
+        return checkpoint(super().scores, ids, use_reentrant=False)
+
+
+answer_2 = Checkpointed
+
+# %% 3 right
+class Gold(Silver):
+    dtype = torch.float32
+
+    def weight(self):
+        return self.shares[self.rank] / sum(self.shares)
+
+    def sum_gradients(self):
+        params = list(self.net.parameters())
+        message = torch.cat([param.grad.flatten() for param in params]).to(self.dtype) * self.weight()
+        dist.all_reduce(message)
+        for param, part in zip(params, message.split([param.numel() for param in params])):
+            param.grad = part.view_as(param).float()
+
+
+answer_3 = Gold
+
+# %% 3 right
+# DistributedDataParallel takes means, so each loss is weighed; only the last micro-batch sends.
+from contextlib import nullcontext
+
+from torch.nn.parallel import DistributedDataParallel
+
+
+class Wrapped(Silver):
+    def network(self):
+        net = super().network()
+        return DistributedDataParallel(net) if len(self.shares) > 1 else net
+
+    def fade(self, number):
+        for block in getattr(self.net, "module", self.net).blocks:
+            block.factor = factor(number)
+
+    def backward(self, ids, targets):
+        parts = list(zip(ids.split(ROWS), targets.split(ROWS)))
+        weight = self.shares[self.rank] * len(self.shares) / sum(self.shares) / len(parts)
+        losses, hits = [], []
+        for number, (part, truth) in enumerate(parts):
+            last = number == len(parts) - 1 or len(self.shares) == 1
+            with nullcontext() if last else self.net.no_sync():
+                scores = self.scores(part)
+                loss = cross_entropy(scores.flatten(0, 1), truth.flatten())
+                (weight * loss).backward()
+            losses.append(loss.detach())
+            hits.append((scores.argmax(dim=-1) == truth).float().mean())
+        return torch.stack(losses).mean(), torch.stack(hits).mean()
+
+    def sum_gradients(self):
+        pass
+
+
+answer_3 = Wrapped
+
+# %% 3 wrong: many small messages
+answer_3 = Silver
+
+# %% 3 wrong: more bytes in a step
+class Double(Gold):
+    dtype = torch.float64
+
+
+answer_3 = Double
+
+# %% 3 wrong: more bytes in a step
+# A sum after each micro-batch.
+class EachTime(Gold):
+    def backward(self, ids, targets):
+        total = None
+        loss = hits = 0.0
+        for part, truth in zip(ids.chunk(3), targets.chunk(3)):
+            scores = self.scores(part)
+            mean = cross_entropy(scores.flatten(0, 1), truth.flatten()) * len(part) / len(ids)
+            mean.backward()
+            if len(self.shares) > 1:
+                Gold.sum_gradients(self)
+            grads = [param.grad for param in self.net.parameters()]
+            total = grads if total is None else [one + other for one, other in zip(total, grads)]
+            for param in self.net.parameters():
+                param.grad = None
+            loss += mean.detach()
+            hits += (scores.argmax(dim=-1) == truth).float().mean() * len(part) / len(ids)
+        for param, grad in zip(self.net.parameters(), total):
+            param.grad = grad
+        return loss, hits
+
+    def sum_gradients(self):
+        pass
+
+
+answer_3 = EachTime
+
+# %% 3 wrong: where one process has more rows
+class Means(Gold):
+    def weight(self):
+        return 1 / len(self.shares)
+
+
+answer_3 = Means
+
+# %% 3 wrong: two processes hold different parameters
+class Forgetful(Gold):
+    def sum_gradients(self):
+        pass
+
+
+answer_3 = Forgetful
+
+# %% 3 wrong: one process should compute 9 of 12 rows
+class Twice(Gold):
+    def mine(self, tensor):
+        return tensor
+
+
+answer_3 = Twice
+
+# %% 3 wrong: more messages than the other, and waits in vain
+# A sum after each micro-batch, of which one process has three, and the other one.
+class Uneven(Gold):
+    def backward(self, ids, targets):
+        for part in ids.split(ROWS):
+            if len(self.shares) > 1:
+                dist.all_reduce(torch.ones(1))
+        return super().backward(ids, targets)
+
+
+answer_3 = Uneven
