@@ -2,6 +2,10 @@
 
 The text is the Constitution of the United States, which is in the public domain. A token is one character of it. The
 network is that of A. Radford and others, "Language models are unsupervised multitask learners", 2019, but smaller.
+
+>>> net = GPT(vocabulary=72)
+>>> net(torch.zeros(2, 10, dtype=torch.long)).shape  # a score for each token, at each of ten places
+torch.Size([2, 10, 72])
 """
 from pathlib import Path
 
@@ -48,12 +52,7 @@ class Block(nn.Module):
 
 
 class GPT(nn.Module):
-    """Tokens in, a score for each possible next token out, at every place. Lesson: pytorch/08-memory-and-precision.
-
-    >>> net = GPT(vocabulary=72)
-    >>> net(torch.zeros(2, 10, dtype=torch.long)).shape
-    torch.Size([2, 10, 72])
-    """
+    """Tokens in, a score for each possible next token out, at every place."""
 
     def __init__(self, vocabulary, width=128, heads=4, layers=4, context=256):
         super().__init__()
