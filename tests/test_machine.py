@@ -127,7 +127,8 @@ def test_the_regime_is_the_largest_bound():
 def test_calls_are_counted():
     """An imperative network makes one call per operator, a hybridized one a single call for its graph."""
     mx = pytest.importorskip("mxnet")
-    x = mx.nd.ones((1, 8))
+    mx.npx.set_np()
+    x = mx.np.ones((1, 8))
     net = mx.gluon.nn.HybridSequential()
     net.add(mx.gluon.nn.Dense(4, activation="relu"), mx.gluon.nn.Dense(2))
     net.initialize()
