@@ -8,6 +8,7 @@ import torch.distributed as dist
 from slow_gpt import Training
 from torch.nn.utils import parameters_to_vector
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
 import __main__
@@ -30,7 +31,8 @@ def batches():
 class Calls(TorchDispatchMode):
     """Count what Python calls in a `with` block: operators outside of graphs, graphs, and reads of a value.
 
-    What runs inside a graph or in a backward pass is not called by Python. `sent` are the bytes of each message.
+    What runs inside a graph or in a backward pass is not called by Python. `sent` are the bytes of each message, and
+    `narrow` says whether some message has numbers of 16 bits.
     """
 
     def __init__(self):
@@ -39,6 +41,7 @@ class Calls(TorchDispatchMode):
         self.graphs = 0
         self.reads = 0
         self.sent = []
+        self.narrow = False
         self.inside = 0  # how many graphs are running
 
     @classmethod
@@ -49,8 +52,9 @@ class Calls(TorchDispatchMode):
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = function.name()
         if name.startswith("c10d::") and "barrier" not in name:
-            self.sent.append(sum(tensor.nbytes for tensor in torch.utils._pytree.tree_leaves(args[0])
-                                 if isinstance(tensor, torch.Tensor)))
+            message = [each for each in tree_leaves(args[0]) if isinstance(each, torch.Tensor)]
+            self.sent.append(sum(tensor.nbytes for tensor in message))
+            self.narrow |= any(tensor.dtype in (torch.float16, torch.bfloat16) for tensor in message)
         if not self.inside and torch._C._current_graph_task_id() == -1:  # -1: not in a backward pass
             self.calls += 1
         self.reads += name == "aten::_local_scalar_dense"
@@ -146,12 +150,13 @@ def of_two(answer):
     """Return the counts of an answer that trains in two processes: those of this process."""
     rank = dist.get_rank()
     torch.compiler.set_stance("force_eager")
+    answer(rank, (1, 1)).run(batches()[:1])  # warm up
     training = answer(rank, (1, 1))
-    training.run(batches()[:1])  # warm up
     calls = Calls()
     with calls:
         training.run(batches()[1:3])
-    found = {"messages": len(calls.sent) // 2, "sent": round(sum(calls.sent) / 2 / 1000), "end": vector(training)}
+    found = {"messages": len(calls.sent) // 2, "sent": round(sum(calls.sent) / 2 / 1000), "narrow": calls.narrow,
+             "end": vector(training)}
 
     flops = FlopCounterMode(display=False)
     before, alone, _ = run_eagerly(answer, batches()[1:2])

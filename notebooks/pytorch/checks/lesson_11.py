@@ -48,7 +48,7 @@ def counts(answer):
     first, second = ranks
     found["gap"] = (first["end"] - second["end"]).abs().max().item()
     found["work"] = first["work"] / max(first["work"] + second["work"], 1)
-    for name in "messages", "sent", "unequal":
+    for name in "messages", "sent", "narrow", "unequal":
         found[name] = max(first[name], second[name])
     return found, ""
 
@@ -88,6 +88,7 @@ CONTRACT = [  # what every answer has to keep: rules for all of its counts, as f
     (lambda found: found["parameters"] > 0.01 or found["history"] < 0.01,
      "the parameters are the script's, but the losses or accuracies that run returns are not"),
     (lambda found: found["gap"] < 1e-5, "after training, two processes hold different parameters"),
+    (lambda found: not found["narrow"], "some of what is sent has 16 bits: the contract says float32"),
     (lambda found: 0.7 < found["work"] < 0.8, "with shares of 3 to 1, one process should compute 9 of 12 rows"),
 ]
 

@@ -198,6 +198,45 @@ def answer_2(loss, optimizer, scale):
     optimizer.zero_grad()
     return scale / 2 if infinite else scale
 
+# %% 2 wrong: now the parameters are
+# One finite gradient in a parameter is not enough.
+def answer_2(loss, optimizer, scale):
+    (loss * scale).backward()
+    parameters = [each for each in optimizer.param_groups[0]["params"] if each.grad is not None]
+    finite = all(each.grad.isfinite().any() for each in parameters)
+    if finite:
+        for each in parameters:
+            each.grad /= scale
+        optimizer.step()
+    optimizer.zero_grad()
+    return scale if finite else scale / 2
+
+# %% 2 wrong: now the parameters are
+# The last parameter decides alone.
+def answer_2(loss, optimizer, scale):
+    (loss * scale).backward()
+    for each in optimizer.param_groups[0]["params"]:
+        if each.grad is not None:
+            finite = each.grad.isfinite().all()
+            each.grad /= scale
+    if finite:
+        optimizer.step()
+    optimizer.zero_grad()
+    return scale if finite else scale / 2
+
+# %% 2 wrong: now the parameters are
+# The first parameter decides alone.
+def answer_2(loss, optimizer, scale):
+    (loss * scale).backward()
+    parameters = [each for each in optimizer.param_groups[0]["params"] if each.grad is not None]
+    finite = parameters[0].grad.isfinite().all()
+    if finite:
+        for each in parameters:
+            each.grad /= scale
+        optimizer.step()
+    optimizer.zero_grad()
+    return scale if finite else scale / 2
+
 # %% 2 wrong: half of the scale comes next
 def answer_2(loss, optimizer, scale):
     (loss * scale).backward()
@@ -346,6 +385,17 @@ def answer_3(net, steps):
         if tests[-1] <= min(tests):
             best = to_vector(net.parameters()).detach()
     return losses, tests, best
+
+# %% 3 wrong: while it trains
+# The graphs of all tests are kept until the end.
+def answer_3(net, steps):
+    losses, tests, best = fit(net, steps)
+    return [each.item() for each in losses], [each.item() for each in tests], best
+
+# %% 3 wrong: one vector
+def answer_3(net, steps):
+    losses, tests, _ = fit(net, steps)
+    return losses, tests, net.state_dict()
 
 # %% 3 wrong: the losses are not those
 # A backward pass of the test loss frees its activations, and trains on the test.
