@@ -4,7 +4,13 @@ import torch
 from d2lhelpers.exercises import check
 
 LENGTHS = [7, 2, 3, 30, 11, 19]
-LONG = 1000
+LONG = 20_011
+
+
+def positions(x):
+    """Do what `positions` of exercise 3 does: the reader's own may have been changed."""
+    waves = [torch.sin(torch.tensor(0.1 * row)) for row in range(len(x))]
+    return x + torch.stack(waves).reshape(-1, 1)
 
 
 def count_graphs(function, calls, **options):
@@ -65,7 +71,7 @@ def check_2(answer):
          "the second letter: what that line leaves behind is the same in every call. What is not?"))
 
 
-def check_3(answer, positions):
+def check_3(answer):
     """Check a function that gives what `positions` gives, and is compiled once for all lengths."""
     torch.manual_seed(0)
     inputs = [torch.randn(length, 8) for length in LENGTHS]
@@ -73,7 +79,7 @@ def check_3(answer, positions):
 
     def same(f, x):
         with torch.compiler.set_stance("force_eager"):
-            return torch.allclose(f(x.clone()), positions(x), atol=1e-4)
+            return torch.allclose(f(x.clone()), positions(x), atol=1e-3)  # 0.1 * row, in float32
 
     def keeps_argument(f):
         x = inputs[0].clone()

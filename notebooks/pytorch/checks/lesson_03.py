@@ -35,7 +35,7 @@ def check_1(answer, functions, run):
         return abs(one - two) < 1e-6
 
     def waits(**new):
-        return sum(lines_that_wait(lambda: run(functions | new)).values())
+        return len(lines_that_wait(lambda: run(functions | new)))
 
     def averages_zeros(new):
         loss, _ = loss_and_gradient(new["loss_of"])
@@ -53,6 +53,9 @@ def check_1(answer, functions, run):
         one, two = torch.tensor(1.0), torch.tensor(2.0)
         return [float(new["lowest"](*pair)) for pair in [(one, two), (two, one), (one, one)]] == [1, 1, 1]
 
+    def first_lowest(new):
+        return float(new["lowest"](torch.tensor(float("inf")), torch.tensor(1.0))) == 1
+
     def needs_no_values(new):
         try:
             run(functions | new, device="meta")
@@ -63,7 +66,7 @@ def check_1(answer, functions, run):
     return check(
         answer,
         (lambda new: isinstance(new, dict) and new and set(new) <= set(functions) and all(map(callable, new.values())),
-         'give a dictionary from names of functions to new functions, such as {"clip": my_clip}'),
+         'give a dictionary from names of functions to new functions, such as {"name": my_function}'),
         (runs, "the loop has to run with your functions: they get the arguments of the old ones"),
         (lambda new: not set(new) & {"drop", "clip"},
          "one of the functions that you replaced never made Python wait: leave it"),
@@ -74,7 +77,9 @@ def check_1(answer, functions, run):
         (lambda new: "loss_of" not in new or same_gradient(new),
          "the loss has the right value, but its gradient is not what it was: the network would not learn the same"),
         (lambda new: "lowest" not in new or same_lowest(new), "of two losses, lowest should return the lower one"),
-        (lambda new: waits(**new) < waits(), "as many lines wait as before. Which ones, with this answer?"),
+        (lambda new: "lowest" not in new or first_lowest(new),
+         "right for two losses. But the loop begins with infinity: what does your lowest return for infinity and 1?"),
+        (lambda new: waits(**new) < waits(), "as many lines wait as before, or more. Which ones, with this answer?"),
         (lambda new: waits(**new) == 0, "fewer lines wait than before, but one still does. Which one, with this "
          "answer?"),
         (needs_no_values, "no line seems to wait, but on the meta device the loop fails: a value is still needed"))
@@ -110,7 +115,10 @@ def check_2(answer):
          "workers enough?"),
         (right(((0.25, 0.25, 0.125, 3), 4), ((0, 0.5, 0.125, 5), 4), ((1.0, 0.125, 0.125, 2), 9)),
          "your function says that the cores are not enough, or asks for another number, where they just are enough: "
-         "count cores that compute, not workers"))
+         "count cores that compute, not workers"),
+        (right(((0.1, 0.45, 0.25, 3), 3)),
+         "right where the times divide evenly. But 0.1 s of waiting, 0.45 s of computing, 0.25 s of training, 3 cores? "
+         "Workers that are faster than training together do not compute all the time"))
 
 
 def check_3(answer):

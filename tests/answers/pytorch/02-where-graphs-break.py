@@ -152,7 +152,28 @@ class Positions(nn.Module):
 
 answer_3 = Positions()
 
+# %% 3 right
+# The function in the cell itself was edited.
+def positions(x):
+    return x + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)
+
+answer_3 = positions
+
 # %% 3 wrong: a new graph for every length
+answer_3 = positions
+
+# %% 3 wrong: what the original gives
+# Edited in its cell, without the sine: the original is not what the reader has made of it.
+def positions(x):
+    return x + 0.1 * torch.arange(len(x)).reshape(-1, 1)
+
+answer_3 = positions
+
+# %% 3 wrong: what the original gives
+# Edited in its cell, counting from one.
+def positions(x):
+    return x + torch.sin(0.1 * torch.arange(1, len(x) + 1)).reshape(-1, 1)
+
 answer_3 = positions
 
 # %% 3 wrong: a new graph for every length
@@ -230,6 +251,14 @@ answer_3 = lambda x: x + 0.1 * torch.arange(len(x)).reshape(-1, 1)
 # %% 3 wrong: with more rows than it has
 short = torch.sin(0.1 * torch.arange(64)).reshape(-1, 1)
 answer_3 = lambda x: x + short[:len(x)]
+
+# %% 3 wrong: with more rows than it has
+short = torch.sin(0.1 * torch.arange(1024)).reshape(-1, 1)
+answer_3 = lambda x: x + short[:len(x)]
+
+# %% 3 wrong: what the original gives
+# The step in the range: one row too many for some lengths.
+answer_3 = lambda x: x + torch.sin(torch.arange(0, 0.1 * len(x), 0.1)).reshape(-1, 1)
 
 # %% 3 wrong: changes its argument
 def adds_in_place(x):

@@ -102,6 +102,33 @@ answer_1 = {"lowest": lambda best, loss: loss}
 # %% 1 wrong: the lower one
 answer_1 = {"lowest": torch.maximum}
 
+# %% 1 wrong: begins with infinity
+# The product with a mask, as in the loss: infinity times zero is not a number.
+def hard(scores, labels):
+    losses = nn.functional.cross_entropy(scores, labels, reduction="none")
+    chosen = losses > losses.mean()
+    return (losses * chosen).sum() / chosen.sum()
+answer_1 = {"loss_of": hard, "lowest": lambda best, loss: loss * (loss < best) + best * ~(loss < best)}
+
+# %% 1 wrong: begins with infinity
+answer_1 = {"lowest": lambda best, loss: (best + loss - (best - loss).abs()) / 2}
+
+# %% 1 wrong: one still does
+# One line that waits twice: as many waits as before, in one line.
+def hard(scores, labels):
+    losses = nn.functional.cross_entropy(scores, labels, reduction="none")
+    chosen = losses > losses.mean()
+    return (losses * chosen).sum() / chosen.sum()
+answer_1 = {"loss_of": hard, "lowest": lambda best, loss: torch.tensor(min(best.item(), loss.item()))}
+
+# %% 1 wrong: as many lines wait as before, or more
+# Two lines that wait in place of one.
+def lower(best, loss):
+    one = best.item()
+    two = loss.item()
+    return torch.tensor(min(one, two))
+answer_1 = {"lowest": lower}
+
 # %% 1 wrong: never made Python wait
 # The first that one suspects.
 answer_1 = {"clip": lambda parameters: None}
@@ -209,6 +236,13 @@ def answer_2(wait, compute, train, cores):
     if compute / train >= cores - 1 and compute > 0:
         return None
     return math.ceil((wait + compute) / train)
+
+# %% 2 wrong: do not compute all the time
+# Each worker's share of computing times the workers, although they are faster than training.
+import math
+def answer_2(wait, compute, train, cores):
+    workers = math.ceil((wait + compute) / train)
+    return None if workers * compute / (wait + compute) + 1 > cores else workers
 
 # %% 2 wrong: keep two cores busy
 # All cores compute: none is left for training.
