@@ -43,7 +43,7 @@ def resume(path, net, optimizer):
 
 
 def drill(rank):
-    """Wait until all ranks are here. Then let rank 1 die as if its machine lost power."""
+    """Wait until all ranks are here. Then let rank 1 die as if its process had crashed."""
     dist.barrier()
     if rank == 1:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -3,6 +3,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 from torch.nn.utils import parameters_to_vector
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from d2lhelpers.exercises import check
 from d2lhelpers.process import in_group
@@ -70,6 +71,7 @@ def averaged(function, wide):
     net = nn.Sequential(nn.Linear(30, wide), nn.ReLU(), nn.Linear(wide, 10))
     net(torch.randn(8, 30)).square().sum().backward()
     held = [each.grad for each in net.parameters()]
+    views = [each.view(-1) for each in held]
     mine = parameters_to_vector(held)
     everyones = [torch.empty_like(mine) for _ in range(dist.get_world_size())]
     dist.all_gather(everyones, mine)
@@ -84,7 +86,7 @@ def averaged(function, wide):
         "there": all(each is not None for each in now),
         "found": parameters_to_vector([torch.zeros(1) if each is None else each for each in now]),
         "same tensors": all(one is other for one, other in zip(held, now, strict=True)),
-        "held": parameters_to_vector(held)}
+        "viewed": parameters_to_vector(views)}
 
 
 def check_2(answer):
@@ -111,10 +113,12 @@ def check_2(answer):
         (differs("found", "mean", 0.5), "the gradients are half of the mean: divided twice?"),
         (differs("found", "own"), "each rank still has its own gradients: where did the sums go?"),
         (holds("found", "mean"),
-         "the gradients are not the mean over both processes. Is each piece back in its own place, in its own shape?"),
+         "the gradients are not the mean over both processes. Is each piece back in its own place, in its own shape, "
+         "and not rounded?"),
         (attempt.everywhere(lambda result: result["same tensors"]),
          "the numbers are right, but in new tensors: whoever holds the old `parameter.grad` still has the old numbers"),
-        (holds("held", "mean"), "the gradients are not the mean over both processes"),
+        (holds("viewed", "mean"),
+         "the numbers are right, but in new memory: a view of the old `parameter.grad` still has the old numbers"),
         (attempt.everywhere(lambda result: result["messages"] == 1), "right gradients, but more than one all-reduce"),
         (attempt.everywhere(lambda result: result["parameters kept"]), "it changes the parameters, too"),
         (lambda function: attempt.run(averaged, function, 7) and holds("found", "mean")(function),
@@ -123,11 +127,19 @@ def check_2(answer):
 
 
 def four_steps(function, X, y):
-    """Call the function; return its result, and how many bytes this rank gave to all-reduces."""
-    sizes = []
-    with Messages(sizes):
+    """Call the function; return its result, and the bytes given to all-reduces before, between and after updates."""
+    spans = [[]]
+    messages = Messages(spans[0])
+
+    def next_span(*_):
+        spans.append([])
+        messages.sizes = spans[-1]
+
+    hook = register_optimizer_step_pre_hook(next_span)
+    with messages:
         state = function(X, y)
-    return (dict(state) if isinstance(state, dict) else None), sum(sizes)
+    hook.remove()
+    return (dict(state) if isinstance(state, dict) else None), [sum(sizes) for sizes in spans]
 
 
 def check_3(answer, X, y):
@@ -152,6 +164,11 @@ def check_3(answer, X, y):
                            for state, sent in attempt.results]
         return True
 
+    def all_averaged(spans):
+        """Return whether all numbers were all-reduced before each update, as gradients, or after, as parameters."""
+        each = [span >= 4 * numbers for span in spans]
+        return sum(spans) >= 16 * numbers and (all(each[:-1]) or all(each[1:]))
+
     def moved(state):
         """Return whether the running mean is one of rows, and not the zeros or ones that it begins with."""
         return state["1.running_mean"].abs().max() > 0 and state["1.num_batches_tracked"] > 0
@@ -167,7 +184,7 @@ def check_3(answer, X, y):
         (settle, ""),
         (lambda _: not differing("learned"),
          "some parameters differ between the two ranks: which layer's, and why there?"),
-        (attempt.everywhere(lambda result: result[1] >= 16 * numbers),
+        (attempt.everywhere(lambda result: all_averaged(result[1])),
          "the ranks return the same parameters, but in the four steps not all gradients were averaged: some layer "
          "learned from the rows of one rank only, or not at all"),
         (attempt.everywhere(lambda result: moved(result[0])),

@@ -9,15 +9,21 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from d2lhelpers.exercises import Attempt, check
 
 FUNCTION = "give a function: its name alone, without parentheses"
-TO_ALL = "allreduce", "allgather", "_allgather", "broadcast"  # collectives that give every rank everything
+TO_ALL = "allreduce", "allgather", "_allgather", "broadcast", "gather"  # collectives that give a rank everything
+A_PART = "reduce_scatter", "_reduce_scatter", "scatter", "recv"  # whose first argument is filled by other ranks
 
 
 def check_1(answer, gpus):
     """Check a function of parameters and ranks, the bytes a rank holds in four ways, and the GPUs that these need."""
     PLACES = (10**6, 1), (10**6, 2), (10**9, 64)
 
+    def numbers(P, N):
+        """Return what the function returns, without names."""
+        found = answer(P, N)
+        return list(found.values()) if isinstance(found, dict) else found
+
     def gives(which, wanted):
-        return lambda f: all(abs(float(f(P, N)[which]) - wanted(P, N)) < 2 for P, N in PLACES)
+        return lambda _: all(abs(float(numbers(P, N)[which]) - wanted(P, N)) < 2 for P, N in PLACES)
 
     def each_gpu(compare):
         """Compare each number of GPUs with the right one; None and infinity are no number."""
@@ -27,7 +33,7 @@ def check_1(answer, gpus):
     return check(
         answer,
         (callable, FUNCTION),
-        (lambda f: len(f(10**6, 2)) == 4, "it returns four numbers: replicated, ZeRO-1, ZeRO-2, FSDP"),
+        (lambda _: len(numbers(10**6, 2)) == 4, "it returns four numbers: replicated, ZeRO-1, ZeRO-2, FSDP"),
         (lambda f: not gives(0, lambda P, N: 16 * P)(f), "that is AdamW, whose state has two numbers per parameter"),
         (gives(0, lambda P, N: 12 * P), "replicated: how many bytes per parameter are there, and of what?"),
         (gives(3, lambda P, N: 12 * P / N), "FSDP: a rank has a shard of everything"),
@@ -44,15 +50,22 @@ def check_1(answer, gpus):
 
 
 class Calls(TorchDispatchMode):
-    """Keep the names of the collectives that are called in a `with` block, whoever calls them."""
+    """Keep the names of the collectives in a `with` block, and add up the bytes that come from other ranks."""
 
     def __init__(self):
         super().__init__()
         self.names = []
+        self.bytes = 0
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         if function.namespace == "c10d":
-            self.names.append(function.__name__)
+            name = function.__name__
+            self.names.append(name)
+            filled = [args[0]] if torch.is_tensor(args[0]) else args[0]
+            if name.startswith(A_PART) or (name.startswith("reduce_.") and args[3] == dist.get_rank()):
+                self.bytes += sum(each.nbytes for each in filled)
+            elif name.startswith("alltoall"):  # a part of what it gets is its own
+                self.bytes += sum(each.nbytes for each in filled) * (1 - 1 / dist.get_world_size())
         return function(*args, **(kwargs or {}))
 
 
@@ -79,8 +92,8 @@ def check_2(answer, make, X, y):
         found = [shards.get(each) for each in parameters]
         storages = {each.untyped_storage().data_ptr(): each.untyped_storage().nbytes()
                     for each in found if each is not None}
-        return {"kind": kind, "early": early, "found": found, "calls": calls.names, "most": max(whole),
-                "left": whole[-1], "bytes": sum(storages.values())}
+        return {"kind": kind, "early": early, "found": found, "calls": calls.names, "sent": calls.bytes,
+                "most": max(whole), "left": whole[-1], "bytes": sum(storages.values())}
 
     attempt = Attempt()
 
@@ -120,12 +133,14 @@ def check_2(answer, make, X, y):
         (everywhere(lambda result: [tuple(found.shape) for found in result["found"]] == [(size,) for size in flat]),
          "a part is half of a gradient, and flat"),
         (lambda _: not near(own), "a part is of this rank's rows alone"),
+        (lambda _: not near(lambda rank: mean(1 - rank)), "a part is a mean, but that of the other rank's half"),
         (lambda _: near(mean), "a part is not the mean of both ranks' gradients"),
         (everywhere(lambda result: result["left"] == 0), "a whole gradient is left after the backward pass"),
         (everywhere(lambda result: result["most"] == 0),
          "whole gradients wait for others: free each one in its own hook"),
-        (everywhere(lambda result: not any(name.startswith(TO_ALL) for name in result["calls"])),
-         "each rank gets all of the mean, and needs a part: that sends more than it must"),
+        (everywhere(lambda result: not any(name.startswith(TO_ALL) for name in result["calls"])
+                    and result["sent"] <= 4 * sum(flat)),
+         "a rank gets more than it needs for its part of the mean: that sends more than it must"),
         (everywhere(lambda result: result["bytes"] <= 4 * sum(flat)),
          "a part is a view of a whole gradient: all of it stays in memory"),
     )
@@ -163,6 +178,10 @@ def check_3(answer):
         (lambda _: not torch.equal(after(0), whole), "the gradients are as they were: `shard.grad` must change"),
         (lambda _: scaled_per_rank(), "clipping keeps the direction: one factor for all numbers of a shard"),
         (lambda _: same_factor(), "the ranks scale by different factors: what must they know of each other first?"),
+        (lambda _: abs(after(0).norm() - 1 / whole.norm()) > 1e-3,
+         "all ranks scale alike, but by a square: what makes it a norm?"),
+        (lambda _: abs(after(0).norm() - math.sqrt(3)) > 1e-3,
+         "all ranks scale alike, but to more than the limit: is the square of the norm a sum, or a mean?"),
         (lambda _: abs(after(0).norm() - 1) < 1e-3,
          "all ranks scale alike, but not to the limit: do norms add up, or their squares?"),
         (lambda _: abs(after(1).norm() - 4) < 4e-3, "right for a limit of 1 alone"),

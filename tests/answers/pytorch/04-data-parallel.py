@@ -134,6 +134,25 @@ def answer_2(net):
     for gradient, piece in zip(gradients, bucket.split([each.numel() for each in gradients])):
         gradient.copy_(piece.view_as(gradient))
 
+# %% 2 wrong: in new memory
+# The mirror of `parameters_to_vector`: the same tensors, but each is given other memory.
+def answer_2(net):
+    gradients = [each.grad for each in net.parameters()]
+    bucket = parameters_to_vector(gradients)
+    dist.all_reduce(bucket)
+    bucket /= dist.get_world_size()
+    torch.nn.utils.vector_to_parameters(bucket, gradients)
+
+# %% 2 wrong: not rounded
+# Half the bytes, as in section 4.
+def answer_2(net):
+    gradients = [each.grad for each in net.parameters()]
+    bucket = torch.cat([each.flatten() for each in gradients]).half()
+    dist.all_reduce(bucket)
+    bucket /= dist.get_world_size()
+    for gradient, piece in zip(gradients, bucket.split([each.numel() for each in gradients])):
+        gradient.copy_(piece.view_as(gradient))
+
 # %% 2 wrong: more than one all-reduce
 # The lazy answer.
 answer_2 = average_gradients
@@ -231,6 +250,20 @@ def answer_3(X, y):
         dist.broadcast(buffer, src=1)
     return net.state_dict()
 
+# %% 3 right
+# No DDP: the parameters are averaged after each update, which for plain SGD is the same step.
+def answer_3(X, y):
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Flatten(), nn.BatchNorm1d(784), nn.Linear(784, 10), nn.Linear(10, 10))
+    for X_part, y_part in zip(X.chunk(4), y.chunk(4)):
+        step(net, *mine(X_part, y_part))
+        for each in net.parameters():
+            dist.all_reduce(each.data)
+            each.data /= dist.get_world_size()
+    for buffer in net.buffers():
+        dist.broadcast(buffer, src=0)
+    return net.state_dict()
+
 # %% 3 wrong: some parameters differ
 # As it is.
 answer_3 = colleague
@@ -260,6 +293,27 @@ def answer_3(X, y):
     state = colleague(X, y)
     for each in state.values():
         dist.broadcast(each, src=0)
+    return state
+
+# %% 3 wrong: rows of one rank only
+# Copies the last layer from rank 0 at the end, and averages the statistics, as one should.
+def answer_3(X, y):
+    state = colleague(X, y)
+    for name in ("3.weight", "3.bias"):
+        dist.broadcast(state[name], src=0)
+    for name in ("1.running_mean", "1.running_var"):
+        dist.all_reduce(state[name])
+        state[name] /= dist.get_world_size()
+    return state
+
+# %% 3 wrong: rows of one rank only
+# Averages everything at the end: the mean of two layers that each saw half of the rows.
+def answer_3(X, y):
+    state = colleague(X, y)
+    for each in state.values():
+        total = each.double()
+        dist.all_reduce(total)
+        each.copy_(total / dist.get_world_size())
     return state
 
 # %% 3 wrong: other layers

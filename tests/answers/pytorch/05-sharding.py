@@ -17,6 +17,13 @@ for way in range(4):
     fits = [N for N in range(1, 100) if answer_1(12 * 10**9, N)[way] <= 80e9]
     gpus_1.append(min(fits, default=float("inf")))
 
+# %% 1 right
+# With names.
+def answer_1(P, N):
+    return {"replicated": 12 * P, "ZeRO-1": 8 * P + 4 * P / N, "ZeRO-2": 4 * P + 8 * P / N, "FSDP": 12 * P / N}
+
+gpus_1 = (None, None, 3, 2)
+
 # %% 1 wrong: whose state has two numbers
 # AdamW's.
 def answer_1(P, N):
@@ -140,6 +147,70 @@ def answer_2(net):
         each.register_post_accumulate_grad_hook(scatter)
     return shards
 
+# %% 2 right
+# Each part is summed on the rank that it belongs to.
+def answer_2(net):
+    shards = {}
+
+    def scatter(parameter):
+        parts = [part.clone() for part in parameter.grad.flatten().chunk(2)]
+        for rank, part in enumerate(parts):
+            dist.reduce(part, rank)
+        shards[parameter] = parts[dist.get_rank()] / 2
+        parameter.grad = None
+
+    for each in net.parameters():
+        each.register_post_accumulate_grad_hook(scatter)
+    return shards
+
+# %% 2 wrong: more than it needs for its part
+# Rank 0 gets the whole mean, and deals it out.
+def answer_2(net):
+    shards = {}
+
+    def scatter(parameter):
+        dist.reduce(parameter.grad, 0)
+        shards[parameter] = torch.empty(parameter.numel() // 2)
+        parts = [part.clone() for part in (parameter.grad / 2).flatten().chunk(2)]
+        dist.scatter(shards[parameter], parts if dist.get_rank() == 0 else None, 0)
+        parameter.grad = None
+
+    for each in net.parameters():
+        each.register_post_accumulate_grad_hook(scatter)
+    return shards
+
+# %% 2 wrong: more than it needs for its part
+# The ranks swap whole gradients.
+def answer_2(net):
+    shards = {}
+
+    def scatter(parameter):
+        other = 1 - dist.get_rank()
+        theirs = torch.empty_like(parameter.grad)
+        sending = dist.isend(parameter.grad, other)
+        dist.recv(theirs, other)
+        sending.wait()
+        shards[parameter] = ((parameter.grad + theirs) / 2).flatten().chunk(2)[dist.get_rank()].clone()
+        parameter.grad = None
+
+    for each in net.parameters():
+        each.register_post_accumulate_grad_hook(scatter)
+    return shards
+
+# %% 2 wrong: of the other rank's half
+# The parts in the wrong order.
+def answer_2(net):
+    shards = {}
+
+    def scatter(parameter):
+        shards[parameter] = torch.empty(parameter.numel() // 2)
+        reduce_scatter(shards[parameter], torch.cat(parameter.grad.flatten().chunk(2)[::-1]))
+        parameter.grad = None
+
+    for each in net.parameters():
+        each.register_post_accumulate_grad_hook(scatter)
+    return shards
+
 # %% 2 wrong: all of it stays in memory
 # A view of the whole gradient, averaged.
 def answer_2(net):
@@ -156,7 +227,7 @@ def answer_2(net):
         each.register_post_accumulate_grad_hook(scatter)
     return shards
 
-# %% 2 wrong: each rank gets all of the mean
+# %% 2 wrong: more than it needs for its part
 # A full all-reduce, of which each rank keeps its part.
 def answer_2(net):
     shards = {}
@@ -171,7 +242,7 @@ def answer_2(net):
         each.register_post_accumulate_grad_hook(scatter)
     return shards
 
-# %% 2 wrong: each rank gets all of the mean
+# %% 2 wrong: more than it needs for its part
 # All gradients gathered on all ranks.
 def answer_2(net):
     shards = {}
@@ -380,7 +451,15 @@ def answer_3(shard, limit):
     dist.all_reduce(total, op=dist.ReduceOp.MAX)
     shard.grad *= min(1, limit / total)
 
-# %% 3 wrong: do norms add up
+# %% 3 wrong: a sum, or a mean
+# Averages, as everywhere else.
+def answer_3(shard, limit):
+    total = (shard.grad ** 2).sum()
+    dist.all_reduce(total)
+    total /= dist.get_world_size()
+    shard.grad *= min(1, limit / total.sqrt())
+
+# %% 3 wrong: by a square
 # Forgets the root.
 def answer_3(shard, limit):
     total = (shard.grad ** 2).sum()
