@@ -1,10 +1,13 @@
 """A score of counted targets in three levels, for the lessons in which readers make a script fast."""
+import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .exercises import check
 
 LEVELS = "bronze", "silver", "gold"
+IN_VAIN = "closed by peer", "reset by peer", "Connection"  # what gloo says where the other process is gone
 Rule = tuple[Callable[[Any], object], str]  # as for `check`
 
 
@@ -47,33 +50,87 @@ def counted(name: str) -> Callable[[Mapping], Any]:
     return lambda found: found[name]
 
 
-def targets_missed(targets: Sequence[Target], found: Mapping) -> list[str]:
-    """Return what each target counts that `found`, all counts of an answer, does not meet."""
-    return [target.what for target in targets if not target.met(target.count(found))]
+class Capstone:
+    """A script that readers make fast: it counts what their answers do, prints scores, and checks levels.
 
-
-def print_score(targets: Sequence[Target], found: Mapping) -> None:
-    """Print a table of all targets: the level, what is counted, the limit, the count, and the lesson to read again.
-
-    Lessons: 08-make-it-fast, pytorch/11-make-it-fast.
-
-    >>> waits = Target("bronze", "03", "waits", *at_most(8), counted("waits"), "Python waits too often")
-    >>> print_score([waits], {"waits": 9})
-    level   counted                        target         yours             read again
-    bronze  waits                          at most 8      9                 lesson 03
+    `script` is the class from which an answer inherits. `count(answer)` returns all counts of an answer by name; it
+    works in other processes, and may raise what `in_fresh_processes` raises. The `contract` are rules for the counts,
+    as for `check`, which every answer keeps; `footnote` is printed below a score, with counts in braces. Lessons:
+    08-make-it-fast, pytorch/11-make-it-fast.
     """
-    print(f"level   {'counted':31}{'target':15}{'yours':18}read again")
-    for target in targets:
-        again = "met" if target.met(target.count(found)) else f"lesson {target.lesson}"
-        print(f"{target.level:8}{target.what:31}{target.limit:15}{target.shown(found):18}{again}")
 
+    def __init__(self, script: type, count: Callable[[type], Mapping], targets: Sequence[Target],
+                 contract: Sequence[Rule], footnote: str = ""):
+        self.script = script
+        self.count = count
+        self.targets = targets
+        self.contract = contract
+        self.footnote = footnote
+        self._try = functools.cache(self._try)  # an answer is counted once
 
-def check_level(level: str, targets: Sequence[Target], contract: Sequence[Rule], found: Mapping) -> bool:
-    """Check that an answer keeps the contract, then meets the targets of a level and of those below it.
+    def counts(self, answer: object) -> tuple[Mapping, str]:
+        """Return all counts of an answer, and a fault in words, or ""."""
+        if not (isinstance(answer, type) and issubclass(answer, self.script)):
+            return {}, f"give a class that inherits from {self.script.__name__}: its name alone, without parentheses"
+        return self._try(answer)
 
-    `found` are all counts of the answer. It prints *right*, or the hint of the first rule that is broken.
-    """
-    below = LEVELS[:LEVELS.index(level) + 1]
-    rules = [(lambda found, target=target: target.met(target.count(found)), target.hint)
-             for target in targets if target.level in below]
-    return check(found, *contract, *rules)
+    def _try(self, answer):
+        """Return all counts of a class, and a fault in words, or ""."""
+        try:
+            return self.count(answer), ""
+        except TimeoutError as error:
+            [limit] = re.findall(r"more than (\d+) seconds", str(error))
+            return {}, f"it was still running after {limit} seconds: which loop never ends, or what does it wait for?"
+        except RuntimeError as error:
+            return {}, f"it raised an error: {self._last_words(str(error))}"
+
+    def _last_words(self, text):
+        """Return what ended the first process in a message of `in_fresh_processes`: the error, and in which method."""
+        first = text.split("\n--- ")[1]
+        raised = re.findall(r"^[\w.]*(?:Error|Exception|Exit|Interrupt|StopIteration)\b.*", first, re.MULTILINE)
+        words = (raised or text.strip().splitlines())[-1]
+        if any(phrase in words for phrase in IN_VAIN):
+            words = "one process sends more messages than the other, and waits in vain"
+        file = self.script.__module__.split(".")[-1]
+        methods = re.findall(rf'File "[^"]*(?:ipykernel|{file})[^"]*", line \d+, in (\w+)', first)
+        return f"{words} (in {methods[-1]})" if methods else words
+
+    def unmet(self, answer: type) -> list[str]:
+        """Return what each target counts that an answer does not meet.
+
+        Raises:
+            RuntimeError: The answer could not be counted.
+        """
+        found, fault = self.counts(answer)
+        if fault:
+            raise RuntimeError(fault)
+        return [target.what for target in self.targets if not target.met(target.count(found))]
+
+    def score(self, answer: object) -> None:
+        """Print all targets: the level, what is counted, the limit, the count, and the lesson to read again."""
+        if answer is ...:
+            check(answer)
+            return
+        found, fault = self.counts(answer)
+        broken = fault or next((hint for kept, hint in self.contract if not kept(found)), "")
+        if broken:
+            print(f"no score: {broken}")
+            return
+        print(f"level   {'counted':31}{'target':15}{'yours':18}read again")
+        for target in self.targets:
+            again = "met" if target.met(target.count(found)) else f"lesson {target.lesson}"
+            print(f"{target.level:8}{target.what:31}{target.limit:15}{target.shown(found):18}{again}")
+        if self.footnote:
+            print(self.footnote.format(**found))
+
+    def check(self, answer: object, level: str) -> bool:
+        """Check that an answer keeps the contract, and meets the targets of a level and of those below it."""
+        if answer is ...:
+            return check(answer)
+        found, fault = self.counts(answer)  # it has a time limit of its own
+        if fault:
+            return check(answer, (lambda _: False, fault))
+        below = LEVELS[:LEVELS.index(level) + 1]
+        rules = [(lambda found, target=target: target.met(target.count(found)), target.hint)
+                 for target in self.targets if target.level in below]
+        return check(found, *self.contract, *rules)

@@ -517,6 +517,12 @@ def no_receive(distributed):
     wrap(distributed, "recv", lambda recv, tensor, *args, **options: recv(tensor.clone(), *args, **options))
 
 
+@changes("slow_gpt")
+def equal_shares(script):
+    """Let each process of the script compute equally many rows, whatever its shares are."""
+    wrap(script.Training, "mine", lambda mine, training, tensor: tensor.chunk(len(training.shares))[training.rank])
+
+
 @changes("d2lhelpers.torch_gpt")
 def no_cache(gpt):
     """Let a GPT keep no keys and values: with caches, it computes all tokens so far again."""

@@ -1,23 +1,36 @@
-"""Scores: which targets are missed, what their table says, and which hint a level gives."""
+"""Capstones: which targets are missed, what their table says, which hint a level gives, and answers that fail."""
 import pytest
 
-from d2lhelpers.score import Target, at_least, at_most, check_level, counted, print_score, targets_missed
+from d2lhelpers.process import in_fresh_process
+from d2lhelpers.score import Capstone, Target, at_least, at_most, counted
+
+
+class Script:
+    """What an answer inherits from; its counts keep the contract and meet every target, just so."""
+
+    found = {"steps": 3, "calls": 5, "copies": 2, "gap": 0.1}  # noqa: RUF012
+
+
+def answer(**changes):
+    """Return an answer with these counts in place of the script's."""
+    return type("Answer", (Script,), {"found": Script.found | changes})
+
 
 TARGETS = [Target("bronze", "01", "calls", *at_most(5), counted("calls"), "too many calls"),
            Target("silver", "02", "copies", *at_least(2), counted("copies"), "too few copies"),
            Target("gold", "03", "gap", *at_most(0.1), counted("gap"), "another result")]
-CONTRACT = [(lambda found: found["steps"] == 3, "three steps")]
-GOOD = {"steps": 3, "calls": 5, "copies": 2, "gap": 0.1}
+CAPSTONE = Capstone(Script, lambda kind: kind.found, TARGETS, [(lambda found: found["steps"] == 3, "three steps")],
+                    "not scored: {calls} calls")
 
 
 def test_a_limit_itself_is_met(capsys):
     """Counts at their limits are met; beyond them they are missed, and the table names the lesson to read again."""
-    assert targets_missed(TARGETS, GOOD) == []
-    assert targets_missed(TARGETS, {"calls": 6, "copies": 1, "gap": 0.25}) == ["calls", "copies", "gap"]
-    print_score(TARGETS, {"calls": 6, "copies": 2, "gap": 0.25})
+    assert CAPSTONE.unmet(Script) == []
+    assert CAPSTONE.unmet(answer(calls=6, copies=1, gap=0.25)) == ["calls", "copies", "gap"]
+    CAPSTONE.score(answer(calls=6, gap=0.25))
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split("  ")[0] for line in lines] == ["level", "bronze", "silver", "gold"]
-    assert [line.split()[-1] for line in lines[1:]] == ["01", "met", "03"]
+    assert [line.split("  ")[0] for line in lines] == ["level", "bronze", "silver", "gold", "not scored: 6 calls"]
+    assert [line.split()[-1] for line in lines[1:4]] == ["01", "met", "03"]
     assert "difference 0.2" in lines[3]
 
 
@@ -31,5 +44,24 @@ def test_a_limit_itself_is_met(capsys):
     ("gold", {"gap": 1.0}, "not yet. Hint: another result")])
 def test_a_level_includes_those_below(level, changes, said, capsys):
     """The contract comes first, then the targets of the level and of those below it; others do not count."""
-    assert check_level(level, TARGETS, CONTRACT, GOOD | changes) is (said == "right")
+    assert CAPSTONE.check(answer(**changes), level) is (said == "right")
     assert capsys.readouterr().out == said + "\n"
+
+
+def test_an_answer_without_counts_gets_no_score(capsys):
+    """No answer, one that is no class, breaks the contract, raises an error or never ends: each is told so."""
+    def never_ends(kind):
+        raise TimeoutError("rank 0 took more than 12 seconds and had to be stopped")
+
+    def fails(kind):
+        in_fresh_process(lambda: 1 / 0)
+
+    for given, said in (..., "no answer yet"), ([1], "no score: give a class"), (answer(steps=2), "no score: three"):
+        CAPSTONE.score(given)
+        assert capsys.readouterr().out.startswith(said)
+    for count, said in (never_ends, "still running after 12 seconds"), (fails, "error: ZeroDivisionError: division"):
+        capstone = Capstone(Script, count, TARGETS, [])
+        assert not capstone.check(Script, "bronze")
+        assert said in capsys.readouterr().out
+        with pytest.raises(RuntimeError, match=said):
+            capstone.unmet(Script)

@@ -1,13 +1,11 @@
 """Score and check the answers to lesson 08, Make it fast."""
 import functools
-import re
 
 from scripts.slow_training import Training
 
 from d2lhelpers import exercises
-from d2lhelpers.exercises import check
 from d2lhelpers.process import in_fresh_process, in_fresh_processes
-from d2lhelpers.score import Target, at_least, at_most, check_level, counted, print_score, targets_missed
+from d2lhelpers.score import Capstone, Target, at_least, at_most, counted
 
 from .counts_08 import ROWS, STEPS, of_runs, of_script, of_steps
 
@@ -18,31 +16,13 @@ def script():
     return in_fresh_process(of_script, **Training.settings)
 
 
-def last_words(text):
-    """Return what ended the first process in a message of `in_fresh_processes`: the exception, and in which method."""
-    first = text.split("\n--- ")[1]
-    raised = re.findall(r"^[\w.]*(?:Error|Exception|Exit|Interrupt|StopIteration)\b.*", first, re.MULTILINE)
-    methods = re.findall(r'File "[^"]*(?:ipykernel|slow_training)[^"]*", line \d+, in (\w+)', first)
-    words = (raised or text.strip().splitlines())[-1]
-    words = words.removeprefix("mxnet.base.").removeprefix("MXNetError: ")
-    return f"{words} (in {methods[-1]})" if methods else words
-
-
-@functools.cache
-def counts(answer):
-    """Return all counts of an answer, which two fresh processes make, and a fault in words, or ""."""
-    if not (isinstance(answer, type) and issubclass(answer, Training)):
-        return {}, "give a class that inherits from Training: its name alone, without parentheses"
-    limit = 3 * exercises.PATIENCE
-    try:
-        found = in_fresh_processes({
-            "the run": (of_runs, (answer, *script()), answer.settings),
-            "single steps": (of_steps, (answer,), {**answer.settings, "MXNET_CPU_TEMP_COPY": 64})}, timeout=limit)
-    except TimeoutError:
-        return {}, f"it was still running after {limit} seconds: which loop never ends, or what does it wait for?"
-    except RuntimeError as error:
-        return {}, f"it raised an error: {last_words(str(error))}"
-    return found["the run"] | found["single steps"], ""
+def count(answer):
+    """Return all counts of an answer, which two fresh processes make."""
+    found = in_fresh_processes({
+        "the run": (of_runs, (answer, *script()), answer.settings),
+        "single steps": (of_steps, (answer,), {**answer.settings, "MXNET_CPU_TEMP_COPY": 64})},
+        timeout=3 * exercises.PATIENCE)
+    return found["the run"] | found["single steps"]
 
 
 def unlike_script(found):
@@ -71,29 +51,6 @@ TARGETS = [
            "even with parts of equal size, a step of two devices is not that of one: the parts hold other images"),
 ]
 
-
-def unmet(answer):
-    """Return what each target that the answer does not meet counts."""
-    found, fault = counts(answer)
-    if fault:
-        raise RuntimeError(fault)
-    return targets_missed(TARGETS, found)
-
-
-def score(answer):
-    """Print a table of all targets, with what the answer does about each."""
-    if answer is ...:
-        print("no answer yet: put yours in place of the three dots, then run this cell again")
-        return
-    found, fault = counts(answer)
-    broken = fault or next((hint for kept, hint in CONTRACT if not kept(found)), "")
-    if broken:
-        print(f"no score: {broken}")
-        return
-    print_score(TARGETS, found)
-    print(f"not scored: {STEPS} steps on two devices took {found['seconds']:.3f} sec")
-
-
 CONTRACT = [  # what every answer has to keep: rules for all of its counts, as for `check`
     (lambda found: found["steps"] == STEPS, f"run should return {STEPS} losses, one for each batch"),
     (lambda found: found["first loss"] < 0.01, "the first loss is not the script's: another network, start or loss"),
@@ -109,27 +66,9 @@ CONTRACT = [  # what every answer has to keep: rules for all of its counts, as f
     (lambda found: found["two"] < 0.5, "on two devices, training ends far from where it ends on one"),
 ]
 
-
-def check_answer(answer, level):
-    """Check that an answer keeps the contract, and meets the targets of a level and of those below it."""
-    if answer is ...:
-        return check(answer)
-    found, fault = counts(answer)  # it has a time limit of its own
-    if fault:
-        return check(answer, (lambda _: False, fault))
-    return check_level(level, TARGETS, CONTRACT, found)
-
-
-def check_1(answer):
-    """Check a Training for bronze."""
-    return check_answer(answer, "bronze")
-
-
-def check_2(answer):
-    """Check a Training for silver."""
-    return check_answer(answer, "silver")
-
-
-def check_3(answer):
-    """Check a Training for gold."""
-    return check_answer(answer, "gold")
+CAPSTONE = Capstone(Training, count, TARGETS, CONTRACT,
+                    f"not scored: {STEPS} steps on two devices took {{seconds:.3f}} sec")
+counts, score, unmet = CAPSTONE.counts, CAPSTONE.score, CAPSTONE.unmet
+check_1 = functools.partial(CAPSTONE.check, level="bronze")
+check_2 = functools.partial(CAPSTONE.check, level="silver")
+check_3 = functools.partial(CAPSTONE.check, level="gold")

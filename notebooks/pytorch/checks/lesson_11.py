@@ -1,28 +1,13 @@
 """Score and check the answers to lesson 11, Make it fast."""
 import functools
-import re
 
 from slow_gpt import Training
 
 from d2lhelpers import exercises
-from d2lhelpers.exercises import check
 from d2lhelpers.process import in_group
-from d2lhelpers.score import Target, at_most, check_level, counted, print_score, targets_missed
+from d2lhelpers.score import Capstone, Target, at_most, counted
 
 from .counts_11 import STEPS, of_one, of_script, of_two
-
-IN_VAIN = "closed by peer", "reset by peer", "Connection"
-
-
-def last_words(text):
-    """Return what ended the first process in a message of `in_group`: the exception, and in which method."""
-    first = text.split("\n--- ")[1]
-    raised = re.findall(r"^[\w.]*(?:Error|Exception|Exit|Interrupt|StopIteration)\b.*", first, re.MULTILINE)
-    methods = re.findall(r'File "[^"]*(?:ipykernel|slow_gpt)[^"]*", line \d+, in (\w+)', first)
-    words = (raised or text.strip().splitlines())[-1]
-    if any(part in words for part in IN_VAIN):
-        words = "one process sends more messages than the other, and waits in vain"
-    return f"{words} (in {methods[-1]})" if methods else words
 
 
 @functools.cache
@@ -31,26 +16,16 @@ def script():
     return in_group(of_script, size=1)[0]
 
 
-@functools.cache
-def counts(answer):
-    """Return all counts of an answer, which three processes make, and a fault in words, or ""."""
-    if not (isinstance(answer, type) and issubclass(answer, Training)):
-        return {}, "give a class that inherits from Training: its name alone, without parentheses"
+def count(answer):
+    """Return all counts of an answer, which three processes make."""
     limit = 3 * exercises.PATIENCE
-    expected = script()
-    try:
-        [found] = in_group(of_one, answer, *expected, size=1, timeout=limit)
-        ranks = in_group(of_two, answer, timeout=limit)
-    except TimeoutError:
-        return {}, f"it was still running after {limit} seconds: which loop never ends, or what does it wait for?"
-    except RuntimeError as error:
-        return {}, f"it raised an error: {last_words(str(error))}"
-    first, second = ranks
+    [found] = in_group(of_one, answer, *script(), size=1, timeout=limit)
+    first, second = in_group(of_two, answer, timeout=limit)
     found["gap"] = (first["end"] - second["end"]).abs().max().item()
     found["work"] = first["work"] / max(first["work"] + second["work"], 1)
     for name in "messages", "sent", "narrow", "unequal":
         found[name] = max(first[name], second[name])
-    return found, ""
+    return found
 
 
 def unlike_script(found):
@@ -79,7 +54,6 @@ TARGETS = [
            "where one process has more rows, a step of two processes is not that of one"),
 ]
 
-
 CONTRACT = [  # what every answer has to keep: rules for all of its counts, as for `check`
     (lambda found: found["steps"] == STEPS, f"run should return {STEPS} pairs, one for each batch"),
     (lambda found: found["first"] < 0.01,
@@ -92,48 +66,8 @@ CONTRACT = [  # what every answer has to keep: rules for all of its counts, as f
     (lambda found: 0.7 < found["work"] < 0.8, "with shares of 3 to 1, one process should compute 9 of 12 rows"),
 ]
 
-
-def unmet(answer):
-    """Return what each target that the answer does not meet counts."""
-    found, fault = counts(answer)
-    if fault:
-        raise RuntimeError(fault)
-    return targets_missed(TARGETS, found)
-
-
-def score(answer):
-    """Print a table of all targets, with what the answer does about each."""
-    if answer is ...:
-        print("no answer yet: put yours in place of the three dots, then run this cell again")
-        return
-    found, fault = counts(answer)
-    broken = fault or next((hint for kept, hint in CONTRACT if not kept(found)), "")
-    if broken:
-        print(f"no score: {broken}")
-        return
-    print_score(TARGETS, found)
-
-
-def check_answer(answer, level):
-    """Check that an answer keeps the contract, and meets the targets of a level and of those below it."""
-    if answer is ...:
-        return check(answer)
-    found, fault = counts(answer)  # it has a time limit of its own
-    if fault:
-        return check(answer, (lambda _: False, fault))
-    return check_level(level, TARGETS, CONTRACT, found)
-
-
-def check_1(answer):
-    """Check a Training for bronze."""
-    return check_answer(answer, "bronze")
-
-
-def check_2(answer):
-    """Check a Training for silver."""
-    return check_answer(answer, "silver")
-
-
-def check_3(answer):
-    """Check a Training for gold."""
-    return check_answer(answer, "gold")
+CAPSTONE = Capstone(Training, count, TARGETS, CONTRACT)
+counts, score, unmet = CAPSTONE.counts, CAPSTONE.score, CAPSTONE.unmet
+check_1 = functools.partial(CAPSTONE.check, level="bronze")
+check_2 = functools.partial(CAPSTONE.check, level="silver")
+check_3 = functools.partial(CAPSTONE.check, level="gold")

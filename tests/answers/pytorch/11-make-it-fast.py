@@ -79,6 +79,23 @@ class Faded(Bronze):
 
 answer_1 = Faded
 
+# %% 1 wrong: it is not the same training
+class Unclipped(Bronze):
+    def clip(self):
+        pass
+
+
+answer_1 = Unclipped
+
+# %% 1 wrong: it is not the same training
+# Each number of its own, not the length of all.
+class NumberByNumber(Bronze):
+    def clip(self):
+        torch.nn.utils.clip_grad_value_(self.net.parameters(), self.longest)
+
+
+answer_1 = NumberByNumber
+
 # %% 1 wrong: the losses or accuracies that run returns are not
 class NoMetric(Bronze):
     def log(self, loss, accuracy):
