@@ -108,12 +108,16 @@ def check_2(answer, net):
             parts.append(net(ids[:, place:place + 1], caches))
         return (torch.cat(parts, dim=1) - net(ids)).abs().max() < 1e-9
 
-    def moved(held):
-        """Return the bytes that are moved to append one token to so many."""
-        cache = answer(256)
+    def moved(held, room):
+        """Return the bytes that are moved to append one token to so many, in a cache with so much room."""
+        cache = answer(room)
         cache.append(fresh(held), fresh(held))
         token = fresh(1)
         return count_work(lambda: cache.append(token, token)).bytes
+
+    def takes_any(_):
+        keys, values = torch.ones(2, 3, heads + 1, 2, 5)  # three rows, in float32
+        return answer(4).append(keys, values)[0].dtype == torch.float32
 
     def refuses(_):
         cache = answer(16)
@@ -147,8 +151,11 @@ def check_2(answer, net):
         (equal, "after a second append, what it returns are not those of all tokens so far"),
         (grows, "nine tokens were appended, but its length does not grow to 9"),
         (same_scores, "alone it is right, but with one per block the scores are wrong: do they share what they hold?"),
-        (lambda _: moved(200) <= 1.5 * moved(8),
+        (takes_any, "right for two rows in float64, but not for three rows in float32"),
+        (lambda _: moved(200, 256) <= 1.5 * moved(8, 256),
          "one token moves more bytes the more there are: it still copies what it holds"),
+        (lambda _: moved(8, 256) <= 1.5 * moved(8, 16),
+         "one token moves more bytes the more room there is: it copies even the empty places"),
         (refuses, "a token for which there was no room was lost without an error"),
     )
 
