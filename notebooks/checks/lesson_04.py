@@ -99,8 +99,13 @@ def check_3(answer, reason, slow, xs):
         if not any(first.start < end < last.start for _, end in recorded(function).waits):
             return False
 
-        def stop(*_):
-            raise _Waits
+        harmless = [end for _, end in recorded(function).waits if end < first.start]  # for an empty queue
+
+        def stop_unless_harmless(wait, *args):
+            if not harmless:
+                raise _Waits
+            harmless.pop()
+            return wait(*args)
 
         names = "MXNDArrayWaitAll", "MXNDArrayWaitToRead", "MXNDArraySyncCopyToCPU"
         library = mxnet.base._LIB
@@ -108,7 +113,7 @@ def check_3(answer, reason, slow, xs):
         with Timeline() as asked:
             try:
                 for name in names:
-                    setattr(library, name, stop)
+                    setattr(library, name, functools.partial(stop_unless_harmless, kept[name]))
                 function(xs)
             except _Waits:
                 pass
