@@ -17,7 +17,7 @@ TEXT = Path(__file__).with_name("constitution.txt")
 
 
 class Attention(nn.Module):
-    """Causal self-attention with several heads: each token looks at itself and at all before it."""
+    """Causal self-attention: each token looks at itself and at all before it."""
 
     def __init__(self, width, heads):
         super().__init__()
@@ -26,10 +26,10 @@ class Attention(nn.Module):
         self.out = nn.Linear(width, width)
 
     def forward(self, x, cache=None):
-        """Return what each token takes from those that it looks at; new tokens go on from a `cache`."""
+        """Return what tokens take from those before; one token may go on from a `cache`."""
         batch, length, width = x.shape
         split = self.qkv(x).view(batch, length, 3, self.heads, width // self.heads)
-        q, k, v = split.permute(2, 0, 3, 1, 4)  # each: batch, heads, length, numbers of a head
+        q, k, v = split.permute(2, 0, 3, 1, 4)  # each: batch, heads, length, numbers
         if cache is not None:
             k, v = cache.append(k, v)
         mixed = F.scaled_dot_product_attention(q, k, v, is_causal=length > 1)
@@ -37,13 +37,15 @@ class Attention(nn.Module):
 
 
 class Block(nn.Module):
-    """One layer: attention, then two dense layers for each token, both added to their input."""
+    """Attention, then two dense layers for each token, both added to their input."""
 
     def __init__(self, width, heads):
         super().__init__()
-        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.norm1 = nn.LayerNorm(width)
         self.attention = Attention(width, heads)
-        self.dense = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+        self.norm2 = nn.LayerNorm(width)
+        wide = nn.Linear(width, 4 * width)
+        self.dense = nn.Sequential(wide, nn.GELU(), nn.Linear(4 * width, width))
 
     def forward(self, x, cache=None):
         """Return the tokens' new numbers, of the same shape."""
@@ -63,9 +65,10 @@ class GPT(nn.Module):
         self.scores = nn.Linear(width, vocabulary, bias=False)
 
     def forward(self, ids, caches=None):
-        """Return scores of shape (batch, length, vocabulary); with `caches`, one per block, `ids` go on from them."""
+        """Return scores: batch, length, vocabulary. `caches` are one per block."""
         first = caches[0].length if caches else 0
-        x = self.tokens(ids) + self.places(torch.arange(first, first + ids.shape[1], device=ids.device))
+        places = torch.arange(first, first + ids.shape[1], device=ids.device)
+        x = self.tokens(ids) + self.places(places)
         for number, block in enumerate(self.blocks):
             x = block(x, caches[number]) if caches else block(x)
         return self.scores(self.norm(x))

@@ -57,6 +57,8 @@ def cell_faults(cell, number, folder):
     if LOCAL_PATH.search(cell.source):
         yield f"a local path: {LOCAL_PATH.search(cell.source).group()}"
     if cell.cell_type == "markdown":
+        if re.search(r"\$[^$]+\$", re.sub(r"```.*?```|`[^`\n]*`", "", cell.source, flags=re.DOTALL)):
+            yield "a formula in TeX, which decks show as it is: write *w* / 2"
         for image, text, target in LINK.findall(cell.source):
             place = (folder / target.partition("#")[0]).resolve()
             if re.match(r"https?://|#", target):
@@ -280,14 +282,15 @@ def test_a_broken_rule_is_reported(source, number, words):
     assert found("# NBVAL_IGNORE_OUTPUT\n1", 7) == []
 
 
-def test_a_link_out_of_the_lessons_is_reported():
-    """A link to a file beside the lessons is fine; one to a helper is reported, because readers' copies lack it."""
+def test_what_only_some_readers_see_is_reported():
+    """A link to a file beside the lessons is fine; one to a helper, which copies lack, and TeX are reported."""
     def found(target):
         cell = new_markdown_cell(f"[it]({target})", metadata={"slideshow": {"slide_type": "-"}})
         return list(cell_faults(cell, 1, ROOT / "notebooks" / "pytorch"))
 
     assert found("../00-start-here.ipynb#x") == []
     assert "which does not exist" in found("../00-begin.ipynb")[0]
+    assert "a formula in TeX" in found("#x) or $2w$ (")[0]
     assert "neither the site nor a reader's copy" in found("../../d2lhelpers/parts.py")[0]
 
 
