@@ -65,7 +65,8 @@ def draw(record, ax=None, label=None, end=None):
             if communication and not written:
                 legend["communication"] = Patch(color=COMMUNICATION)
             elif not written and rank < 3 and share > 0.01:
-                legend[name] = tuple(patches)
+                short = name if len(name) < 30 else f"{name[:28]}…"  # a GPU's kernels have names of 80 letters
+                legend[short] = tuple(patches)
         if legend:
             ax.legend(list(legend.values()), list(legend), handler_map={tuple: HandlerTuple(None, pad=0)},
                       loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False, fontsize=FONT)

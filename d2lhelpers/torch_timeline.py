@@ -51,6 +51,9 @@ class Timeline(timeline.Timeline):
         every_thread = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
         self._profile = profile(activities=activities, experimental_config=every_thread)
         self._profile.start()
+        if torch.cuda.is_available():  # the first kernel after a start waits 3 ms for the profiler
+            torch.zeros(1, device="cuda")
+            synchronize()
         self._block = record_function(BLOCK)
         self._block.__enter__()
 
@@ -145,6 +148,8 @@ def _read(events):
         end = (event["ts"] + event["dur"] - block["ts"]) / 1e6
         thread = event["tid"]
         on_cpu = event["cat"] == "cpu_op" or event["name"].startswith("gloo:")
+        if start < 0:
+            continue  # it began before the block
         if event["cat"] in ON_GPU:
             device, stream = _place(event)
             several = sum(other == device for other, _ in streams) > 1

@@ -137,8 +137,9 @@ def test_every_exercise_has_a_table(lesson):
     assert {answer.exercise for answer in answers} <= set(exercises)
 
 
-# To score an answer to a capstone takes several processes and half a minute: those run once a week.
-RUN = [pytest.param(lesson, marks=[pytest.mark.weekly] if "make-it-fast" in lesson.stem else []) for lesson in LESSONS]
+# Once a week: the capstones, where an answer is scored for half a minute in several processes, and deeper notebooks.
+RUN = [pytest.param(lesson, marks=[pytest.mark.weekly] if re.search("make-it-fast|deeper/", name(lesson)) else [])
+       for lesson in LESSONS]
 
 
 @pytest.mark.slow

@@ -31,6 +31,7 @@ def page_about(folder, **others):
 
 
 @pytest.mark.slow
+@pytest.mark.weekly
 def test_every_race_works(tmp_path):
     """One round of every race, actually run, answers all questions; the stored figures do not change."""
     before = (STORED / "results.json").read_bytes()

@@ -296,7 +296,8 @@ def test_torch_reads_a_record_of_gpus(over_torch):
         event("cuda_runtime", "cudaStreamSynchronize", 3e6, 1e6, tid=8),
         event("gpu_memcpy", "Memcpy PtoP", 7e6, 1e6, fromDevice=0, inDevice=1, toDevice=1, stream=7),
         event("gpu_memcpy", "Memcpy HtoD", 4e6, 1e6, device=0, stream=20),
-        event("cuda_runtime", "cudaDeviceSynchronize", 10e6, 1e6)])
+        event("cuda_runtime", "cudaDeviceSynchronize", 10e6, 1e6), event("cpu_op", "aten::zeros", 5e5, 1e5),
+        event("kernel", "before the block", 6e5, 1e5, device=0, stream=7)])
     assert sorted((o.name, o.device, o.start, o.end) for o in operators) == [
         ("Memcpy HtoD", "cuda:0 stream 20", 3, 4), ("Memcpy PtoP", "cuda:1", 6, 7), ("add", "cpu thread 1", 2, 3),
         ("add", "cuda:1", 4, 6), ("gemm", "cuda:0 stream 7", 3, 5), ("mm", "cpu", 1, 2)]

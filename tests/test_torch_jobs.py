@@ -1,5 +1,4 @@
 """Tests of jobs of PyTorch's torchrun, of the script that readers of pytorch/04 take away, and of what ranks send."""
-import sys
 from pathlib import Path
 
 import pytest
@@ -35,18 +34,15 @@ def accuracies(lines):
     return [float(line.split()[-1]) for line in lines if line.startswith("epoch")]
 
 
-def test_ddp_training_learns_saves_and_resumes(data, tmp_path):
+def test_ddp_training_learns_saves_and_resumes(data, tmp_path, monkeypatch):
     """Two ranks train alike; a second job goes on after the last epoch of the first; one process can load the file."""
     lines = torchrun(SCRIPT, data, tmp_path / "net.pt", 2)
     assert [line.split(":")[0] for line in lines] == ["epoch 0", "epoch 1", "rank 0", "rank 1"]
     assert lines[2:] == [f"rank {rank}: 0.0 from rank 0's parameters" for rank in (0, 1)]
     lines = torchrun(SCRIPT, data, tmp_path / "net.pt", 3)
     assert [line.split(":")[0] for line in lines] == ["epoch 2", "rank 0", "rank 1"]
-    sys.path.insert(0, str(SCRIPT.parent))
-    try:
-        import ddp_training
-    finally:
-        sys.path.remove(str(SCRIPT.parent))
+    monkeypatch.syspath_prepend(SCRIPT.parent)
+    import ddp_training
     saved = torch.load(tmp_path / "net.pt", map_location="cpu")
     net = ddp_training.network()
     net.load_state_dict(saved["net"])
@@ -55,6 +51,23 @@ def test_ddp_training_learns_saves_and_resumes(data, tmp_path):
     assert saved["epochs"] == 3
     assert accuracies(lines) == [round(right, 3)]  # over all 33 rows, though the ranks have 17 and 16
     assert right > 0.9
+
+
+@pytest.mark.parametrize(("gpus", "backend"), [(0, "gloo"), (1, "gloo"), (2, "nccl")])
+def test_the_script_takes_gpus_if_each_process_has_one(gpus, backend, monkeypatch):
+    """Two processes on one host use two GPUs, or the CPU: never one GPU, which NCCL would refuse."""
+    monkeypatch.syspath_prepend(SCRIPT.parent)
+    import ddp_training
+    asked = []
+    monkeypatch.setattr(dist, "init_process_group", asked.append)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    monkeypatch.setattr(torch.cuda, "set_device", asked.append)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: asked[0])
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    device = ddp_training.join_group()
+    assert asked == ([1, backend] if backend == "nccl" else [backend])
+    assert device == (torch.device("cuda", 1) if backend == "nccl" else torch.device("cpu"))
 
 
 def test_one_rank_is_enough(data, tmp_path):

@@ -1,15 +1,17 @@
 """What a process holds of a sharded network, and the script that trains one."""
 import re
 import sys
+import time
 from functools import partial
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import torch
 from torch import nn
 
 from d2lhelpers.process import in_group, launch
-from d2lhelpers.torch_sharding import holds, watch, whole
+from d2lhelpers.torch_sharding import holds, resident, watch, whole
 
 SCRIPT = Path(__file__).parent.parent / "notebooks" / "scripts" / "fsdp2_train.py"
 
@@ -45,6 +47,14 @@ def test_half_of_everything_is_here():
     assert first["state"] == pytest.approx((2 * numbers + 4) * 4 / 1e6)  # and the number of steps, four times
     assert one.shape == (144,)
     assert torch.equal(one, other)
+
+
+def test_what_another_thread_is_about_to_free_is_not_held():
+    """A tensor that only another thread has, for a moment, does not count; one that stays does."""
+    before = resident()
+    stays = torch.ones(500_000)
+    Thread(target=lambda tensor: time.sleep(0.03), args=[torch.ones(250_000)]).start()
+    assert resident() - before == pytest.approx(stays.nbytes / 1e6)
 
 
 def test_a_step_is_watched_and_left_as_it_was():

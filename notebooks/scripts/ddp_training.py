@@ -23,8 +23,8 @@ def network():
 
 def join_group():
     """Join the process group of all ranks; return this rank's device."""
-    if torch.cuda.is_available():
-        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))  # one GPU per process
+    if torch.cuda.device_count() >= int(os.environ["LOCAL_WORLD_SIZE"]):  # a GPU for each process here
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
         dist.init_process_group("nccl")
         return torch.device("cuda", torch.cuda.current_device())
     dist.init_process_group("gloo")

@@ -52,7 +52,7 @@ def batch(step, rank, ranks):
 
 def main(path):
     """Train on this rank; rank 0 saves the whole network at `path`, if there is one."""
-    gpu = torch.cuda.is_available()
+    gpu = torch.cuda.device_count() >= int(os.environ["LOCAL_WORLD_SIZE"])  # one for each process here
     if gpu:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))  # before anything is on a GPU
     dist.init_process_group("nccl" if gpu else "gloo")
