@@ -74,6 +74,7 @@ def bars(values: Mapping[Any, Any], unit: str, ax: "Axes | None" = None, scale: 
         ax.bar_label(drawn, fmt="%.3g", padding=6, fontsize=FONT)
         ax.invert_yaxis()
         ax.margins(x=0.12)
+        ax.xaxis.get_major_locator().set_params(integer=all(isinstance(width, int) for width in middle))
 
 
 def curves(points: Mapping[Any, Sequence[tuple[float, float]]], xlabel: str, ylabel: str,
