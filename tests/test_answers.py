@@ -137,8 +137,8 @@ def test_every_exercise_has_a_table(lesson):
     assert {answer.exercise for answer in answers} <= set(exercises)
 
 
-# Once a week: the capstones, where an answer is scored for half a minute in several processes, and deeper notebooks.
-RUN = [pytest.param(lesson, marks=[pytest.mark.weekly] if re.search("make-it-fast|deeper/", name(lesson)) else [])
+# Once a week: where an answer runs for long in several processes, and deeper notebooks.
+RUN = [pytest.param(lesson, marks=[pytest.mark.weekly] if re.search("make-it|many-machines|deeper/", name(lesson)) else [])
        for lesson in LESSONS]
 
 

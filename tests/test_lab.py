@@ -29,11 +29,11 @@ for pattern in ("notebooks/*.ipynb", "notebooks/[!.]*/*.ipynb"):
             LESSONS.append(path.relative_to(ROOT).as_posix())
 
 
-# After every change a lesson of each kind runs in other surroundings: the first ones, and one each with sliders, with
-# processes, with a compiler, and with ranks. All others do so once a week.
+# After every change a lesson of each kind runs in other surroundings: the first ones, and one each with sliders, with a
+# compiler, and with ranks. All others do so once a week.
 KINDS = ["notebooks/00-start-here.ipynb", "notebooks/03-asynchronous-computation.ipynb",
-         "notebooks/07-many-machines.ipynb", "notebooks/pytorch/00-start-here.ipynb",
-         "notebooks/pytorch/02-where-graphs-break.ipynb", "notebooks/pytorch/05-sharding.ipynb"]
+         "notebooks/pytorch/00-start-here.ipynb", "notebooks/pytorch/02-where-graphs-break.ipynb",
+         "notebooks/pytorch/05-sharding.ipynb"]
 
 
 def each(lessons):
