@@ -138,8 +138,8 @@ def test_every_exercise_has_a_table(lesson):
 
 
 # Once a week: where an answer runs for long in several processes, and deeper notebooks.
-RUN = [pytest.param(lesson, marks=[pytest.mark.weekly] if re.search("make-it|many-machines|deeper/", name(lesson)) else [])
-       for lesson in LESSONS]
+WEEKLY = re.compile("make-it|many-machines|deeper/")
+RUN = [pytest.param(lesson, marks=[pytest.mark.weekly] if WEEKLY.search(name(lesson)) else []) for lesson in LESSONS]
 
 
 @pytest.mark.slow
