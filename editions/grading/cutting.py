@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from d2lhelpers.score import LEVELS
 
-from .slices import Names, arguments_of, definitions, depends_on, left_open, names_of
+from .slices import Names, arguments_of, definitions, depends_on, left_open, names_of, statements_of
 
 
 class Exercise(NamedTuple):
@@ -62,16 +62,23 @@ class Lesson:
         self.sources = {cell.id: cell.source.strip() for cell in self.cells}
 
     def solved(self, number):
-        """Return the lesson's own solution as the cells of a student, or None if it has none for this exercise."""
+        """Return the lesson's own solution as the cells of a student, or None if it has none for this exercise.
+
+        Of the solution, only those statements are taken on which its answer depends, not what it measures besides.
+        """
         exercise = self.exercises[number]
         function = f"check_{number}"
         asked = arguments_of(exercise.check.source, function)
-        for source in reversed(exercise.solution):
-            found = arguments_of(source, function)
+        statements = [each for source in exercise.solution for each in statements_of(source)]
+        for place, statement in enumerate(statements):
+            found = arguments_of(statement, function)
             if found:
                 pairs = zip(asked, found, strict=False)
                 lines = [f"{name} = {value}" for name, value in pairs if name in left_open(exercise.given.source)]
-                return [*exercise.solution, "\n".join(lines)]
+                answer = "\n".join(lines)
+                before = statements[:place]
+                needed = depends_on([names_of(each) for each in before], names_of(answer).uses)
+                return [*(before[index] for index in needed), answer]
         return None
 
 
@@ -112,14 +119,14 @@ def answers_in(notebook, lesson):
             added.append(cell.source)
     notes = {}
     for number, exercise in lesson.exercises.items():
-        given = exercise.given.source
-        written = [source for source in own[number] if source.strip() != given.strip()]
-        binds = frozenset().union(*(names_of(source).binds for source in own[number]))
-        if number not in found and not binds & set(left_open(given)):
-            written += [source for source in added if names_of(source).binds & set(left_open(given))
-                        and source not in written]
-            notes[number] = ["its answer cell was renamed or moved"] if written else ["its answer cell is missing"]
-        elif len([source for source in own[number] if names_of(source).binds & set(left_open(given))]) > 1:
+        open_names = set(left_open(exercise.given.source))
+        written = [source for source in own[number] if source.strip() != exercise.given.source.strip()]
+        answering = [source for source in written if names_of(source).binds & open_names]
+        if number not in found:
+            if not answering:
+                written += [source for source in added if names_of(source).binds & open_names]
+            notes[number] = ["its answer cell was renamed or moved" if written else "its answer cell is missing"]
+        elif len(answering) > 1:
             notes[number] = ["it is answered in more than one cell: they were run in their order"]
         changed = changes_given(exercise, written)
         if changed:

@@ -110,6 +110,7 @@ def execute(sources, folder, where, place, limits, sender):
     from nbgrader.preprocessors import Execute
 
     os.setsid()
+    threading.Thread(target=end_with_parent, args=[folder / "home"], daemon=True).start()
     own = surroundings(folder / "home")
     os.environ.clear()
     os.environ.update(own)
@@ -128,6 +129,12 @@ def execute(sources, folder, where, place, limits, sender):
     except Exception as error:  # of the kernel, of nbclient or of nbgrader: no check after it counts
         ended = f"its process was ended ({type(error).__name__})"
     sender.send(([[clipped(output) for output in few(cell.outputs)] for cell in notebook.cells], ended))
+
+
+def end_with_parent(home):
+    """Kill this run as soon as the program that started it has ended, for whatever reason."""
+    multiprocessing.parent_process().join()
+    sandbox.kill_all(os.getpid(), home)
 
 
 def few(outputs):

@@ -108,3 +108,9 @@ def arguments_of(source, function):
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)
              and isinstance(node.func, ast.Name) and node.func.id == function]
     return [ast.unparse(argument) for argument in calls[-1].args] if calls else None
+
+
+def statements_of(source):
+    """Return the source of each top-level statement of a cell."""
+    return [ast.get_source_segment(source, statement) if not getattr(statement, "decorator_list", None)
+            else ast.unparse(statement) for statement in ast.parse(source).body]
