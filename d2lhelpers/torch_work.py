@@ -9,6 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, 
 
 aten = torch.ops.aten
 WRITTEN_ONLY = aten.copy_.default, aten.fill_.Scalar, aten.zero_.default  # they do not read what they change
+WRITTEN_IN_PART = aten.index_copy_.default, aten.index_put_.default, aten.scatter_.src  # as much as they read
 
 
 class Counts(NamedTuple):
@@ -63,10 +64,11 @@ class _Operators(TorchDispatchMode):
         result = operator(*args, **(kwargs or {}))
         self.calls += 1
         if not operator.is_view:
-            read = args[1:] if operator in WRITTEN_ONLY else args
+            read = args[1:] if operator in WRITTEN_ONLY + WRITTEN_IN_PART else args
+            written = read if operator in WRITTEN_IN_PART else result
             if operator is aten.embedding.default:
                 read = result
-            self.bytes += _size((read, kwargs)) + _size(result)
+            self.bytes += _size((read, kwargs)) + _size(written)
         return result
 
 

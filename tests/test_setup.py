@@ -142,6 +142,14 @@ def test_a_workflow_can_do_no_harm(name):
         assert re.search(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line
 
 
+def test_every_weekly_test_runs_every_week():
+    """Each file with tests that CI leaves out is named by the workflow that runs them."""
+    files = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").glob("test_*.py")
+             if "mark." + "weekly" in path.read_text(encoding="utf-8")}
+    named = WORKFLOWS["weekly"]["jobs"]["tests"]["strategy"]["matrix"]["files"]
+    assert files == set(" ".join(named).split())
+
+
 def test_the_version_is_the_same_everywhere():
     """CITATION.cff and the first section of CHANGELOG.md name this version and the same date."""
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())

@@ -34,3 +34,5 @@ def test_what_is_written_in_place_counts_once():
     """A copy into a part of a tensor moves what it reads and what it writes, and not the rest of the tensor."""
     large, row = torch.zeros(1000, 10), torch.ones(10)
     assert count_work(lambda: large[3].copy_(row))[:2] == (0, 2 * 40)
+    place = torch.tensor([3])
+    assert count_work(lambda: large.index_copy_(0, place, row[None]))[:2] == (0, 2 * (40 + 8))

@@ -37,5 +37,6 @@ def check_1(answer):
         (lambda _: kept(ITSELF, "n") == [0, 2, 3],
          "a line can read the old value of the name that it sets: n = n + a needs the n before it"),
         (lambda _: kept(ITSELF, "m + n") == [0, 1, 2, 3], "the result may be an expression that reads several names"),
+        (lambda f: len(f([("e", "a + b"), ("e", "a + b")], "e")) == 1, "of two equal lines the first one is dead"),
         (lambda _: keeps_argument(), "it changes the list that it was given"),
     )

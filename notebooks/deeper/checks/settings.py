@@ -14,7 +14,8 @@ def check_1(answer):
         answer,
         (callable, "give a function: its name alone, without parentheses"),
         (lambda settings: isinstance(settings(8, 1, False), dict), "return a dictionary: {name of a variable: value}"),
-        (lambda settings: set(settings(8, 2, True)) <= {"OMP_NUM_THREADS", "OMP_WAIT_POLICY"},
+        (lambda settings: all(set(settings(8, devices, shared)) <= {"OMP_NUM_THREADS", "OMP_WAIT_POLICY"}
+                              for devices in (1, 2) for shared in (False, True)),
          "there is a variable that the task does not ask for"),
         (lambda settings: "OMP_NUM_THREADS" in settings(8, 1, False), "how many threads has an operator?"),
         (lambda _: threads(8, 1) != 1, "one device, one thread: seven of eight cores are idle"),
@@ -26,6 +27,7 @@ def check_1(answer):
          "other programs hold the cores: threads that spin keep them from the threads that they wait for"),
         (lambda _: policy(8, 1, False) != "passive",
          "each thread has a core to itself: nobody has to be woken if threads spin"),
-        (lambda _: policy(8, 1, False) == "", "leave the policy at its default where the task does not ask for one"),
+        (lambda _: policy(8, 1, False) == policy(8, 2, False) == "",
+         "leave the policy at its default where the task does not ask for one"),
         (lambda _: policy(8, 2, True) == "" or policy(8, 2, True) == "passive", "which policies are there?"),
     )

@@ -50,6 +50,8 @@ def check_1(answer):
          "the first operator goes over all pieces before the second begins: each piece is fetched again for each"),
         (lambda _: result(12, 4), "the numbers are wrong: is every operator applied once to each piece, in order?"),
         (lambda _: result(10, 4), "right for 12 numbers by 4, not for 10 by 4: what of the last piece?"),
+        (lambda _: all(end - start <= 4 for _, start, end in used(10, 4)[0]),
+         "for 10 numbers by 4, an operator got more than 4"),
         (lambda _: result(3, 4) and result(7, 1) and result(5, 5, 1),
          "right for 12 by 4, not for every length and size"),
     )

@@ -40,6 +40,10 @@ def check_1(answer, rows):
     def first_tooth(*sizes):
         return max(12 * sizes[0] + kept(*sizes) + one_block(*sizes), 16 * sizes[0])
 
+    def bare(P, w, L, V, tokens, recompute):
+        """Return the bytes without what the last norm, the scores and the loss keep."""
+        return max(12 * P + 4 * tokens * L * w, 16 * P) + one_block(P, w, L, V, tokens, recompute)
+
     few = (10**9, 1024, 24, 256, 16),
 
     def fitting(recompute):
@@ -67,6 +71,7 @@ def check_1(answer, rows):
         (unlike(inputs_alone, True), "with checkpoints: one block is whole while it is computed again"),
         (lambda f: f(*SIZES[0], True) != f(*SIZES[0], False), "it ignores `recompute`"),
         (unlike(first_tooth, True), "with checkpoints: what is alive while the last block is computed again?"),
+        (unlike(bare, True), "with checkpoints: what do the layers after the last block keep?"),
         (near(right, True), "with checkpoints: how much is kept of each block, and how much of one?"),
         (lambda _: rows is not ..., "the function is right. Now the two numbers of rows"),
         (lambda _: len(rows) == 2, "the function is right, but there are two numbers of rows: without and with"),
@@ -155,9 +160,12 @@ def check_2(answer):
 
 def check_3(answer, fit, vocabulary):
     """Check a function that trains as `fit` does, in memory that stays level."""
-    def results(function, steps):
+    def results(function, steps, before=0):
+        """Return what a function returns, and live and most bytes, for a network that was trained some steps before."""
         torch.manual_seed(0)
         net = GPT(vocabulary)
+        if before:
+            fit(net, before)
         with LiveBytes() as memory:
             losses, tests, best = function(net, steps)
             values = [[float(torch.as_tensor(each).detach()) for each in some] for some in (losses, tests)]
@@ -175,6 +183,10 @@ def check_3(answer, fit, vocabulary):
         mine, right = torch.tensor(found[3][0][which]), torch.tensor(wanted[which])
         return mine.shape == right.shape and torch.allclose(mine, right, rtol=1e-4, atol=1e-4)
 
+    def best_after_more(function):
+        mine, right = (results(each, 3, before=10)[0][2] for each in (function, fit))
+        return torch.allclose(mine, right, atol=1e-4)
+
     def per_step(which):
         return (found[5][which] - found[3][which]) / 2
 
@@ -189,6 +201,7 @@ def check_3(answer, fit, vocabulary):
         (lambda _: same(0), "the losses are not those of `fit`: it trains differently"),
         (lambda _: same(1), "the tests are not those of `fit`"),
         (lambda _: torch.allclose(found[3][0][2], wanted[2], atol=1e-4), "the best parameters are not those of `fit`"),
+        (best_after_more, "as training goes on, the tests rise again: the best parameters are not always the last"),
         (lambda _: per_step(1) < 10_000, "it trains as `fit` does, but with each step more bytes stay alive"),
         (lambda _: per_step(2) < 10_000,
          "nothing is left in the end, but while it trains, more bytes are alive with each step"),

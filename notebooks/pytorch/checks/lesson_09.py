@@ -57,6 +57,7 @@ def check_1(answer, users):
         (lambda _: users is not ..., "the function is right. Now the two numbers, in place of the second three dots"),
         (lambda _: len(users) == 2, "the function is right, but there are two numbers of conversations"),
         (lambda _: float(users[0]) >= float(users[1]), "more keys and values leave less room: the other way round"),
+        (lambda _: all(float(each) == int(each) for each in users), "a number of conversations is whole"),
         (fits(lambda found, most: found <= most), "one of the two numbers: so many do not fit beside the weights"),
         (fits(lambda found, most: found == most), "one of the two numbers: more fit beside the weights"),
     )

@@ -31,8 +31,18 @@ answer_1 = [1, 2, 1]
 # %% 1 wrong: the first number
 answer_1 = [2, 2, 2]
 
-# %% 1 wrong: the order of the questions
-answer_1 = [1, 2, 3]
+# %% 1 wrong: the third number
+# Its relu, product and relu, each counted.
+answer_1 = 1, 2, 3
+
+# %% 1 wrong: the third number
+answer_1 = [1, 2, 4]
+
+# %% 1 wrong: the first number
+answer_1 = [3, 2, 2]
+
+# %% 1 wrong: the second number
+answer_1 = [1, 3, 3]
 
 # %% 1 wrong: a whole number
 answer_1 = [1, 2.5, 2]
@@ -95,7 +105,27 @@ def ready(net, backend):
 
 answer_2 = ready
 
+# %% 2 right
+# The reader's loop prints, and returns nothing any more.
+def serve(compiled, requests=requests):
+    for batch in requests.split(32):
+        print(len(batch), len(compiled(batch)))
+
+def ready(net, backend):
+    compiled = torch.compile(net, backend=backend, dynamic=True)
+    compiled(torch.randn(32, 512))
+    return compiled
+
+answer_2 = ready
+
 # %% 2 wrong: still has to wait
+answer_2 = prepare
+
+# %% 2 wrong: still has to wait
+# The loop drops the last batch, and the function is as before.
+def serve(compiled, requests=requests):
+    return [compiled(batch) for batch in requests[:192].split(32)]
+
 answer_2 = prepare
 
 # %% 2 wrong: still has to wait
@@ -143,6 +173,16 @@ answer_2 = ready
 def ready(net, backend):
     compiled = torch.compile(net, backend="eager", dynamic=True)
     compiled(torch.randn(32, 512))
+    return compiled
+
+answer_2 = ready
+
+# %% 2 wrong: at least one of the batches
+# Every size in advance: the first ones use up the limit.
+def ready(net, backend):
+    compiled = torch.compile(net, backend=backend, dynamic=False)
+    for rows in range(1, 33):
+        compiled(torch.randn(rows, 512))
     return compiled
 
 answer_2 = ready

@@ -11,6 +11,10 @@ answer_1 = [every[(500 / every + failures * (every - 1) / 2).argmin()] for failu
 # A tensor, and rounded roots.
 answer_1 = torch.tensor([(2 * 1000 * 0.5 / failures) ** 0.5 for failures in (4, 16)]).round()
 
+# %% 1 right
+# With names.
+answer_1 = {4: 16, 16: 8}
+
 # %% 1 wrong: a neighbour of this number costs less
 answer_1 = [15, 8]
 
@@ -276,6 +280,44 @@ def unpack(job, state):
 
 answer_2 = pack, unpack
 
+# %% 2 wrong: which optimizer's rate
+# A new optimizer with the old state; the schedule still lowers the rate of the one before.
+import copy
+
+def pack(job):
+    state = {"net": job.net.state_dict(), "opt": job.optimizer.state_dict(), "done": job.done,
+             "schedule": job.schedule.state_dict(), "random": torch.get_rng_state()}
+    return copy.deepcopy(state)
+
+def unpack(job, state):
+    job.net.load_state_dict(state["net"])
+    job.optimizer = torch.optim.SGD(job.net.parameters(), lr=0.1, momentum=0.9)
+    job.optimizer.load_state_dict(state["opt"])
+    job.schedule.load_state_dict(state["schedule"])
+    job.done = state["done"]
+    torch.set_rng_state(state["random"])
+
+answer_2 = pack, unpack
+
+# %% 2 wrong: parameters are not those
+# The state stays in this process, where another process cannot find it.
+import copy
+kept = {}
+
+def pack(job):
+    kept.update(copy.deepcopy({"net": job.net.state_dict(), "opt": job.optimizer.state_dict(),
+                               "schedule": job.schedule.state_dict(), "random": torch.get_rng_state()}))
+    return {"done": job.done}
+
+def unpack(job, state):
+    job.net.load_state_dict(kept["net"])
+    job.optimizer.load_state_dict(kept["opt"])
+    job.schedule.load_state_dict(kept["schedule"])
+    job.done = state["done"]
+    torch.set_rng_state(kept["random"])
+
+answer_2 = pack, unpack
+
 # %% 2 wrong: pack returns nothing
 def pack(job):
     torch.save(job.net.state_dict(), folder / "packed.pt")
@@ -341,6 +383,9 @@ answer_3 = 2
 
 # %% 3 wrong: two numbers
 answer_3 = "2, step 3"
+
+# %% 3 wrong: two numbers
+answer_3 = ("rank 2", 3)
 
 # %% 3 wrong: no such rank
 answer_3 = (4, 3)

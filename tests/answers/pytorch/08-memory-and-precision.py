@@ -113,6 +113,13 @@ def answer_1(parameters, width, layers, vocabulary, tokens, recompute):
     while parameters > 0:
         tokens += 1
 
+# %% 1 wrong: after the last block
+# The table alone: 16 w for each block.
+def answer_1(parameters, width, layers, vocabulary, tokens, recompute):
+    kept = 4 * tokens * width * (layers if recompute else 16 * layers)
+    again = 64 * tokens * width if recompute else 0
+    return max(12 * parameters + kept, 16 * parameters) + again
+
 # %% 2 right
 def answer_2(loss, optimizer, scale):
     (loss * scale).backward()
@@ -428,6 +435,20 @@ def answer_3(net, steps):
         losses.append(loss.item())
     with torch.no_grad():
         return losses, [loss_of(net, x[2:4], y[2:4])], to_vector(net.parameters())
+
+# %% 3 wrong: not always the last
+def answer_3(net, steps):
+    optimizer = torch.optim.AdamW(net.parameters())
+    losses, tests = [], []
+    for number in range(steps):
+        loss = loss_of(net, x[:2], y[:2])
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(loss.item())
+        with torch.no_grad():
+            tests.append(loss_of(net, x[2:4], y[2:4]).item())
+    return losses, tests, to_vector(net.parameters()).detach()
 
 # %% 3 wrong: does not require grad
 # No graph at all.

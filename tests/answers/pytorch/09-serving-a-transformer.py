@@ -98,6 +98,31 @@ def answer_1(layers, heads, kv_heads, width, tokens):
     while tokens > 0:
         layers += 1
 
+# %% 1 wrong: is whole
+def answer_1(layers, heads, kv_heads, width, tokens):
+    return 2 * 2 * layers * kv_heads * width // heads * tokens
+
+users_1 = [66.68, 8.34]
+
+# %% 2 right
+# Writes by index.
+class Indexed:
+    def __init__(self, room):
+        self.room, self.length, self.both = room, 0, None
+
+    def append(self, keys, values):
+        if self.both is None:
+            rows, heads, _, size = keys.shape
+            self.both = [keys.new_zeros(rows, heads, self.room, size) for _ in range(2)]
+        end = self.length + keys.shape[2]
+        places = torch.arange(self.length, end)
+        self.both[0].index_copy_(2, places, keys)
+        self.both[1][:, :, places] = values
+        self.length = end
+        return tuple(each[:, :, :end] for each in self.both)
+
+answer_2 = Indexed
+
 # %% 2 right
 class Roomy:
     def __init__(self, room):

@@ -58,6 +58,22 @@ def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
     weights = 12 * layers * width**2 + vocabulary * width
     return (6 * weights + 12 * layers * width * length) * rows / seconds / peak
 
+# %% 1 right
+# Biases and norms, counted.
+def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
+    parameters = layers * (12 * width**2 + 13 * width) + 2 * width + vocabulary * width
+    return (6 * parameters + 12 * layers * width * length) * rows * length / seconds / peak
+
+# %% 1 wrong: a mask saves nothing
+def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
+    weights = 12 * layers * width**2 + vocabulary * width
+    return (6 * weights + 6 * layers * width * length) * rows * length / seconds / peak
+
+# %% 1 wrong: attention has a backward pass
+def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
+    weights = 12 * layers * width**2 + vocabulary * width
+    return (6 * weights + 4 * layers * width * length) * rows * length / seconds / peak
+
 # %% 1 wrong: an attention of its own
 def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
     weights = 12 * layers * width**2 + vocabulary * width
