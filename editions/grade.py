@@ -9,7 +9,6 @@ count only if the check's cell printed a word that is made for this one run and 
 Code that runs in the process of its own check can forge what the check says: read an answer that looks odd.
 """
 import argparse
-import contextlib
 import csv
 import hashlib
 import json
@@ -18,6 +17,7 @@ import signal
 import sys
 import zipfile
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from importlib.util import find_spec
 from pathlib import Path
 
 import write
@@ -47,7 +47,7 @@ def all_lessons():
 def lesson_of(notebook, lessons):
     """Return the lesson of which a notebook was made, and in words what is odd about it, or ""."""
     made_of = notebook.metadata.get("lesson")
-    if isinstance(made_of, dict) and made_of.get("name") in lessons:
+    if isinstance(made_of, dict) and str(made_of.get("name")) in lessons:
         lesson = lessons[made_of["name"]]
         same = made_of.get("version") == lesson.version
         return lesson, "" if same else "made from another version of the lesson: compare the exercises"
@@ -106,7 +106,8 @@ class Grader:
             result = self.graded(lesson, number, answers, "the lesson's own solution")
             if result["points"] == 1:
                 return
-        lesson.broken[number] = f"cannot be graded here, where the lesson's own solution fails: {result['why'] or result['said']}"
+        why = result["why"] or result["said"]
+        lesson.broken[number] = f"cannot be graded here, where the lesson's own solution fails: {why}"
 
 
 def checked(source, lesson, word):
@@ -149,6 +150,11 @@ class Row:
         self.answers = answers_in(hand_in.notebook, lesson) if lesson else None
 
     @property
+    def title(self):
+        """Return the lesson's name, or "" if there is none."""
+        return self.lesson.name if self.lesson else ""
+
+    @property
     def exercises(self):
         """Return the numbers of the exercises to grade, the levels of a capstone from the highest down."""
         if not self.lesson:
@@ -156,6 +162,15 @@ class Row:
         numbers = sorted(self.lesson.exercises)
         levels = self.lesson.exercises[numbers[0]].is_level
         return numbers[::-1] if levels else numbers
+
+    def try_to_grade(self, grader):
+        """Grade all exercises; a fault of ours costs no other student a grade, and the remark names it."""
+        try:
+            self.grade(grader)
+        except OSError:  # a full disk, or an interruption
+            raise
+        except Exception as error:
+            self.remarks.append(f"not graded, because of a fault in the grader: {error!r}")
 
     def grade(self, grader):
         """Grade all exercises."""
@@ -211,13 +226,13 @@ def rows_of(found, lessons):
         if len(several) > 1:
             remarks.append(f"{len(several)} hand-ins: the newest counts, {hand_in.file}")
         rows.append(Row(hand_in, lesson, remarks))
-    return sorted(rows, key=lambda row: (row.hand_in.student.lower(), row.hand_in.number, row.lesson.name if row.lesson else ""))
+    return sorted(rows, key=lambda row: (row.hand_in.student.lower(), row.hand_in.number, row.title))
 
 
 def write_grades(rows, folder):
     """Write grades.csv and a page for each student."""
     most = max((len(row.results) for row in rows), default=0)
-    with (folder / "grades.csv").open("w", encoding="utf-8-sig", newline="") as file:
+    with (folder / "grades.csv").open("w", encoding="utf-8-sig", errors="replace", newline="") as file:
         table = csv.writer(file)
         table.writerow(["student", "id", "lesson", "points", "out of",
                         *(f"exercise {number}" for number in range(1, most + 1)), "remark"])
@@ -225,8 +240,7 @@ def write_grades(rows, folder):
             points = [row.results.get(number, {}).get("points") for number in range(1, most + 1)]
             each = ["" if each is None else short(each) for each in points]
             out_of = len(row.lesson.exercises) if row.lesson else ""
-            cells = [row.hand_in.student, row.hand_in.number, row.lesson.name if row.lesson else "", row.points, out_of,
-                     *each, row.remark]
+            cells = [row.hand_in.student, row.hand_in.number, row.title, row.points, out_of, *each, row.remark]
             table.writerow([pages.harmless(cell) for cell in cells])
     pages.write_feedback(rows, folder / "feedback")
 
@@ -249,7 +263,7 @@ def grade(handed_in, folder, limits):
                 for lesson in used:
                     for number, why in sorted(lesson.broken.items()):
                         print(f"{lesson.name}, exercise {number} {why}", flush=True)
-                waiting = {pool.submit(row.grade, grader): row for row in rows}
+                waiting = {pool.submit(row.try_to_grade, grader): row for row in rows}
                 for count, done in enumerate(as_completed(waiting), 1):
                     done.result()
                     print(f"[{count}/{len(rows)}] {pages.line_of(waiting[done])}", flush=True)
@@ -269,6 +283,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=runs.Limits().seconds, help="for an exercise")
     parser.add_argument("--memory", type=float, default=runs.Limits().memory, help="GB for an exercise")
     asked = parser.parse_args()
+    if not find_spec("nbgrader"):
+        sys.exit("nbgrader is not installed: `make grade` installs it, with Python 3.11 or newer")
     folder = asked.folder or asked.handed_in.with_name(f"{asked.handed_in.stem}-graded")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
     try:

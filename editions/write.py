@@ -153,7 +153,8 @@ def version_of(notebook):
 
 def points(check, lesson):
     """Return an expression for the points that a check gives: a part where its module counts one, else 0 or 1."""
-    module, number, arguments = re.search(r"from checks\.(\w+) import[^#]*?= check_(\d+)\((.*)\)", check, re.DOTALL).groups()
+    call = re.search(r"from checks\.(\w+) import[^#]*?= check_(\d+)\((.*)\)", check, re.DOTALL)
+    module, number, arguments = call.groups()
     rules = (LESSONS / lesson.parent / "checks" / f"{module}.py").read_text(encoding="utf-8")
     if f"points_{number} =" in rules:
         return f"from checks.{module} import points_{number}\npoints_{number}({arguments})"

@@ -5,7 +5,6 @@ import importlib.util
 import io
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -27,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "editions"))
 import grade  # noqa: E402
 import write  # noqa: E402
-from grading import hand_ins, pages, runs, sandbox  # noqa: E402
+from grading import hand_ins, pages, runs  # noqa: E402
 from grading.cutting import Answers, Lesson, answers_in, cut  # noqa: E402
 from grading.slices import depends_on, names_of  # noqa: E402
 
@@ -88,7 +87,8 @@ def cell_of(cells, name):
     (["net = f()", "net = g()"], {"net"}, [1]),
     (["x = 1", "def f():\n    return x", "y = 3"], {"f"}, [0, 1]),
     (["a = {}", "a['k'] = 1", "a.b = 2", "train(a)", "h(other)"], {"a"}, [0, 1, 2, 3]),
-    (["import numpy as np", "%matplotlib inline", "a = (", "for i in range(3):\n    total = np.ones(i)"], {"total"}, [0, 3]),
+    (["import numpy as np", "%matplotlib inline", "a = (", "for i in range(3):\n    total = np.ones(i)"], {"total"},
+     [0, 3]),
 ])
 def test_what_a_cell_depends_on(cells, needed, found):
     """A slice has the cells that bind or change what is needed, and no others; what is no Python is left out."""
@@ -107,7 +107,7 @@ def test_a_cut_has_only_what_an_exercise_needs(lesson):
 
 
 def test_an_answer_may_use_an_earlier_one(lesson):
-    """What an answer needs of a student's other cells is run, wherever they are; the lesson's own names stay its own."""
+    """What an answer needs of a student's other cells is run, wherever they are; the lesson's names stay its own."""
     def change(cells):
         cells.insert(1, new_code_cell("helper = 5\nsize = 1000"))
         cell_of(cells, "slow").source = "slow = 1\ntool = helper"
@@ -224,7 +224,8 @@ NOTEBOOK = json.dumps({"cells": [{"cell_type": "code", "source": ["a = 1\r\n", "
     (b"", "is empty"), (b" \r\n", "is empty"), (None, "is larger than 20 MB"), (b"PK\x03\x04", "is not a notebook"),
     (NOTEBOOK[:50].encode(), "is not a notebook"), (b"[" * 100_000, "is not a notebook"), (b"{}", "is not a notebook"),
     (b'{"cells": [1], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}', "is not a notebook"),
-], ids=range(11))
+    (NOTEBOOK.replace("b = 2", "b = " + 200_000 * "2").encode(), "has a cell of more than 200000 characters"),
+], ids=range(12))
 def test_notebooks_of_any_kind(data, problem):
     """A notebook is read in any encoding and with Windows' line ends; what is none gets a line that says so."""
     notebook, said = hand_ins.notebook_in(data)
@@ -266,13 +267,34 @@ def test_a_folder_of_folders(tmp_path):
     assert found["dee"] == "is an empty folder"
 
 
+def test_odd_metadata_and_texts(lesson, tmp_path):
+    """Metadata of any form, code that no parser reads and names that no file can hold cost nobody else a grade."""
+    def change(cells):
+        cell_of(cells, "try-1").source = "(" * 9000
+        cell_of(cells, "size").metadata["nbgrader"] = {"grade_id": ["size"]}
+        cells.append(new_code_cell("x" + ".x" * 20_000 + " = 1"))
+
+    notebook = handed_in(change)
+    notebook.metadata["lesson"]["name"] = ["01-small"]
+    data = nbformat.writes(notebook).replace("slow = 1", "slow = '\\ud800'").encode()
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / os.fsdecode(b"\xff.ipynb")).write_bytes(data)
+    [row] = grade.rows_of(hand_ins.hand_ins(tmp_path / "in", []), {lesson.name: lesson})
+    assert row.lesson is lesson
+    assert row.hand_in.student == "?"
+    assert len(cut(lesson, 1, row.answers)) >= 2
+    grade.write_grades([row], tmp_path)
+    row.try_to_grade(None)
+    assert "fault in the grader" in row.remark
+
+
 def hand_in(student="ann", at=0.0, file="ann.ipynb", notebook=None, problem=""):
     """Return a HandIn."""
     return hand_ins.HandIn(student, "", file, at, notebook, problem)
 
 
 def test_the_newest_of_several_counts(lesson):
-    """Of several hand-ins of a lesson the newest counts, and the remark names it; a file without a notebook is named."""
+    """Of several hand-ins of a lesson the newest counts, and the remark names it; a file that is none is named."""
     found = [hand_in(at=2.0, file="new.ipynb", notebook=handed_in(rename)), hand_in(at=1.0, notebook=handed_in()),
              hand_in("bo", problem="is empty", file="bo.ipynb")]
     ann, bo = grade.rows_of(found, {lesson.name: lesson})
@@ -345,7 +367,7 @@ def test_no_run_is_made_twice(grader, lesson):
 
 
 def test_an_exercise_that_fails_here_is_given_up(grader, lesson):
-    """If the lesson's own solution fails, cut and whole, the exercise gets no points at all, and the remark says why."""
+    """If the lesson's own solution fails, cut and whole, the exercise is not graded, and the remark says why."""
     grader.prepare(lesson, 1)
     assert lesson.whole == lesson.broken.keys() == set()
     grader.shows = "not yet\nWORD 0.0"
@@ -390,7 +412,7 @@ def test_the_files(grader, lesson, tmp_path):
                      "exercise 1": "1", "exercise 2": "0", "remark": "a remark"}
     assert (second["student"], second["points"], second["remark"]) == ("../bo", "", "bo.ipynb is empty")
     page, other = sorted(path.read_text() for path in (tmp_path / "feedback").iterdir())
-    assert len([*tmp_path.parent.rglob("*.html")]) == 2
+    assert not [*tmp_path.glob("*.html"), *tmp_path.parent.glob("*.html")]
     assert "&lt;script&gt;" in page + other
     assert "<script>" not in page + other
 
@@ -398,9 +420,9 @@ def test_the_files(grader, lesson, tmp_path):
 # The student edition is an assignment
 
 
-@pytest.mark.parametrize("path", [path for path in write.lessons(solved=False)], ids=str)
+@pytest.mark.parametrize("path", list(write.lessons(solved=False)), ids=str)
 def test_every_lesson_is_an_assignment(path):
-    """Each answer's and each check's cell has nbgrader's metadata, the check returns points, all other cells have none."""
+    """Cells of answers and checks have nbgrader's metadata, checks return points, all others stay as they are."""
     notebook = write.cleared(path, "solution", "instructor")
     before = {cell.id: cell.source for cell in notebook.cells}
     write.as_assignment(notebook, path)
@@ -443,7 +465,8 @@ class Attack(NamedTuple):
 
 ATTACKS = {
     "hangs": Attack("while True: pass", "still running after 25 seconds"),
-    "eats memory": Attack("a = []\nfor _ in range(10): a.append(bytearray(10**8))\nimport time; time.sleep(5)", "0.6 GB"),
+    "eats memory": Attack("a = []\nfor _ in range(10): a.append(bytearray(10**8))\nimport time; time.sleep(5)",
+                          "more than 0.6 GB"),
     "starts processes": Attack("import subprocess, time\nfor _ in range(60): subprocess.Popen(['sleep', '60'])\n"
                                "time.sleep(5)", "more than 40 processes"),
     "leaves at once": Attack("import os; os._exit(0)", "its process was ended"),
@@ -505,3 +528,213 @@ def test_a_hand_in_is_isolated(place, tmp_path):
     assert "ConnectionRefusedError" in shown["net"]
     assert shown["threads"].startswith("True")
     assert shown["check"].startswith("WORD")
+
+
+# Sixty hand-ins
+
+
+class Case(NamedTuple):
+    """A hand-in that is no plain one: what is done to a right one, its points, and a part of the remark."""
+
+    change: object
+    points: float | None
+    remark: str = ""
+
+
+ODD = "pytorch/03-waiting-threads-and-copies"
+
+
+def say(source):
+    """Return a change that puts a source below the right answer."""
+    return lambda book: own(book).update(source=own(book).source + "\n" + source)
+
+
+def instead(source):
+    """Return a change that puts a source in place of the answer."""
+    return lambda book: own(book).update(source=source)
+
+
+def own(book):
+    """Return the cell with the answer to exercise 2."""
+    return cell_of(book.cells, "try-2")
+
+
+def checks_cell(book):
+    """Return the cell that checks exercise 2."""
+    return cell_of(book.cells, "check-2")
+
+
+def other_name(book):
+    """Give the answer's cell another name, as an editor does that knows neither names nor metadata."""
+    own(book).metadata["nbgrader"]["grade_id"] = "mine"
+    own(book).id = "mine"
+
+
+def twice(book):
+    """Leave a copy of the unanswered cell below the answer."""
+    template = cell_of(write.read(Path(f"{ODD}.ipynb")).cells, "try-2")
+    copied = new_code_cell(template.source, metadata=own(book).metadata)
+    book.cells.insert(book.cells.index(own(book)) + 1, copied)
+
+
+def without_names(book):
+    """Take away all that nbgrader and we have stored: an old format of notebooks keeps no ids, either."""
+    del book.metadata["lesson"]
+
+
+def forged(book):
+    """Type *right* where the check would print it, and turn the check's cell into one that prints it."""
+    own(book).source = "answer_2 = None"
+    checks_cell(book).source = "print('right')\n1"
+    checks_cell(book).outputs = [new_output("stream", text="right\n"),
+                                 new_output("execute_result", {"text/plain": "1"}, execution_count=1)]
+
+
+def disordered(book):
+    """Number the cells as if they had been run from the last to the first."""
+    for number, cell in enumerate(reversed(book.cells)):
+        if cell.cell_type == "code":
+            cell.execution_count = number + 1
+
+
+def helper_above(book):
+    """Define a helper in a cell of one's own at the top, on which the answer depends."""
+    book.cells.insert(1, new_code_cell("def mine(*arguments):\n    return fewest(*arguments)\n\n" + own(book).source
+                                       .replace("answer_2 = fewest", "")))
+    own(book).source = "answer_2 = mine"
+
+
+def other_lesson(book):
+    """Hand in something else."""
+    book.cells = [new_code_cell("1")]
+    book.metadata = {}
+
+
+CASES = {
+    "hangs": Case(instead("while True: pass"), 0, "exercise 2: it was still running after"),
+    "memory": Case(instead("a = []\nfor _ in range(12): a.append(bytearray(10**8))\nimport time; time.sleep(9)"), 0,
+                   "GB of memory"),
+    "floods": Case(say("for _ in range(100): print('x' * 100_000)"), 1),
+    "deletes": Case(say("import shutil; shutil.rmtree('.', ignore_errors=True)"), 0, "did not come to its end"),
+    "forks": Case(instead("import subprocess, time\nfor _ in range(60): subprocess.Popen(['sleep', '60'])\n"
+                          "time.sleep(9)"), 0, "more than 40 processes"),
+    "network": Case(instead("import urllib.request\nanswer_2 = urllib.request.urlopen('http://127.0.0.1:9').read"), 0),
+    "own end": Case(say("print('right')\nimport os; os._exit(0)"), 0, "its process was ended"),
+    "exit": Case(say("exit()"), 1),
+    "lacks": Case(lambda book: book.cells.remove(own(book)), 0, "its answer cell is missing"),
+    "lacks check": Case(lambda book: book.cells.remove(checks_cell(book)), 1),
+    "lacks all": Case(lambda book: book.update(cells=book.cells[:20]), 0, "answer cell is missing"),
+    "renamed": Case(other_name, 1, "renamed or moved"),
+    "twice": Case(twice, 1),
+    "disordered": Case(disordered, 1),
+    "other version": Case(lambda book: book.metadata["lesson"].update(version="x"), 1, "another version"),
+    "no metadata": Case(without_names, 1, "does not say"),
+    "forged": Case(forged, 0),
+    "own check": Case(instead("answer_2 = None\ncheck_2 = lambda *a: True\nright = True"), 0),
+    "no print": Case(say("print = None\nint = None"), 1),
+    "syntax": Case(instead("def answer_2(:"), 0),
+    "magic": Case(say("%timeit -n 1 -r 1 1 + 1\n!echo hello"), 1),
+    "helper": Case(helper_above, 1),
+    "unanswered": Case(instead("# your turn: I have no idea"), 0),
+    "other lesson": Case(other_lesson, None, "no cells of any"),
+}
+
+
+def student_notebook(name, answers):
+    """Return a lesson's student edition with answers, by exercise."""
+    notebook = write.cleared(Path(f"{name}.ipynb"), "solution", "instructor")
+    write.as_assignment(notebook, Path(f"{name}.ipynb"))
+    given = {exercise.given.id: number for number, exercise in
+             Lesson(name, notebook, "").exercises.items()}
+    for cell in notebook.cells:
+        if given.get(cell.id) in answers:
+            cell.source += "\n\n" + answers[given[cell.id]]
+    return notebook
+
+
+def plain_hand_ins(name, count):
+    """Yield `count` notebooks with answers from a lesson's table, and what each exercise of each must get."""
+    table = [answer for answer in answers_to(ROOT / "notebooks" / f"{name}.ipynb") if answer.wanted != "still running"]
+    by_exercise = {}
+    for answer in table:
+        by_exercise.setdefault(answer.exercise, []).append(answer)
+    for place in range(count):
+        picked = {number: of_it[place * 3 % len(of_it)] for number, of_it in by_exercise.items()}
+        points = {number: int(answer.wanted == "right") for number, answer in picked.items()}
+        yield student_notebook(name, {number: answer.source for number, answer in picked.items()}), points
+
+
+def write_sixty(folder):
+    """Write some sixty hand-ins of all kinds; return for each student a Case, whose points may be by exercise."""
+    wanted = {}
+    mxnet = ["00-start-here", "01-imperative-and-symbolic", "03-asynchronous-computation"] if not mxnet_fault() else []
+    for name in ["pytorch/00-start-here", "pytorch/09-serving-a-transformer", ODD, *mxnet]:
+        for number, (notebook, points) in enumerate(plain_hand_ins(name, 6)):
+            student = f"{Path(name).name[:2]}{'p' if '/' in name else 'm'} {number}"
+            path = folder / f"{student}_{number}_assignsubmission_file_" / "work.ipynb"
+            path.parent.mkdir()
+            nbformat.write(notebook, path)
+            wanted[student] = Case(None, points)
+    solution = write.read(Path(f"{ODD}.ipynb"))
+    right = Lesson(ODD, solution, "").solved(2)
+    for student, case in CASES.items():
+        book = student_notebook(ODD, {2: "\n".join(right)})
+        case.change(book)
+        nbformat.write(book, folder / f"{student}.ipynb")
+        wanted[student] = case
+    good = nbformat.writes(student_notebook(ODD, {2: "\n".join(right)}))
+    for student, data, case in [
+        ("empty", b"", Case(None, None, "is empty")), ("cut", good[:999].encode(), Case(None, None, "not a notebook")),
+        ("windows", good.replace("\n", "\r\n").encode("utf-8-sig"), Case(None, 1)),
+    ]:
+        (folder / f"{student}.ipynb").write_bytes(data)
+        wanted[student] = case
+    (folder / "essay.docx").write_bytes(b"PK\x03\x04")
+    wanted["essay.docx"] = Case(None, None, "is not a notebook")
+    for name, data, at in ("dup_1_22_a.ipynb", "", 1), ("dup_1_23_a-1.ipynb", good, 2):
+        (folder / name).write_text(data or nbformat.writes(student_notebook(ODD, {})))
+        os.utime(folder / name, (at, at))
+    wanted["dup"] = Case(None, 1, "2 hand-ins: the newest counts, dup_1_23_a-1.ipynb")
+    (folder / "nobody").mkdir()
+    wanted["nobody"] = Case(None, None, "empty folder")
+    return wanted
+
+
+def misgraded(table, wanted):
+    """Return what differs between grades.csv and what each student must get."""
+    with table.open(encoding="utf-8-sig", newline="") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert rows.keys() == wanted.keys()
+    for student, case in wanted.items():
+        row = rows[student]
+        if isinstance(case.points, dict):
+            got = {number: float(row[f"exercise {number}"]) for number in case.points}
+        else:
+            got = float(row["points"]) if row["points"] else None
+        if got != case.points or case.remark not in row["remark"]:
+            yield f"{student}: wanted {case[1:]}, got {row}"
+
+
+@needs_nbgrader
+@pytest.mark.slow
+@pytest.mark.weekly
+def test_sixty_hand_ins(tmp_path):
+    """Of some sixty hand-ins, plain, odd and hostile, none is misgraded, after an interruption, too."""
+    folder = tmp_path / "handed in"
+    folder.mkdir()
+    wanted = write_sixty(folder)
+    assert len(wanted) >= 45
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    command = [sys.executable, str(ROOT / "editions" / "grade.py"), str(folder), "--seconds", "90", "--memory", "1.5"]
+    surroundings = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, env=surroundings, start_new_session=True, stdout=subprocess.DEVNULL) as first:
+        time.sleep(60)
+        first.send_signal(signal.SIGINT)
+        first.wait(timeout=60)
+    assert first.returncode != 0
+    kept = len([*tmp_path.glob("*/results/*.json")])
+    assert kept > 0
+    assert not left_behind()
+    subprocess.run(command, env=surroundings, check=True)
+    assert [*misgraded(tmp_path / "handed in-graded" / "grades.csv", wanted)] == []
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before

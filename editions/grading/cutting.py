@@ -92,7 +92,7 @@ class Answers(NamedTuple):
 
 def key_of(cell):
     """Return the name by which a cell is known: nbgrader's, which copies of the cell share, or else its id."""
-    return cell.metadata.get("nbgrader", {}).get("grade_id") or cell.get("id", "")
+    return str(cell.metadata.get("nbgrader", {}).get("grade_id") or cell.get("id", ""))
 
 
 def answers_in(notebook, lesson):
@@ -110,7 +110,7 @@ def answers_in(notebook, lesson):
         if key in number_of:
             own[number_of[key]].append(cell.source)
             found.add(number_of[key])
-        elif key not in lesson.section or lesson.section[key] == 0 and cell.source.strip() != lesson.sources[key]:
+        elif key not in lesson.section or (lesson.section[key] == 0 and cell.source.strip() != lesson.sources[key]):
             section = lesson.section.get(at, 0)
             if section and key not in lesson.section:
                 own[section].append(cell.source)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import nbformat
 
 LARGEST = 20_000_000  # bytes of one file
+LONGEST = 200_000  # characters of one cell
 JUNK = re.compile(r"^(__MACOSX|\.ipynb_checkpoints|\..*|desktop\.ini|Thumbs\.db)$")
 MOODLE = re.compile(r"^(?P<name>.+?)_(?P<id>\d+)_assignsubmission_\w*?_?(?:file|onlinetext)(?:_|$)")
 CANVAS = re.compile(r"^(?P<name>[^_\W]+)_(?:LATE_)?(?P<id>\d+)_\d+_")
@@ -82,14 +83,14 @@ def time_of(info):
 
 
 def student_of(path, stems):
-    """Return the name and the number of the student to whom a path belongs; `stems` are names of lessons' files.
+    """Return the name and the number of the student to whom a path belongs; `stems` are the names of lessons' files.
 
     >>> student_of(PurePosixPath("Ann Lee_123_assignsubmission_file_/a.ipynb"), [])
     ('Ann Lee', '123')
     >>> student_of(PurePosixPath("leeann_LATE_123_4567_01-lesson-2.ipynb"), ["01-lesson"])
     ('leeann', '123')
-    >>> student_of(PurePosixPath("01-lesson ann (1).ipynb"), ["01-lesson"]), student_of(PurePosixPath("bo/x/y.ipynb"), [])
-    (('ann', ''), ('bo', ''))
+    >>> student_of(PurePosixPath("01-lesson ann (1).ipynb"), ["01-lesson"])
+    ('ann', '')
     """
     first = path.parts[0]
     for pattern in (MOODLE, CANVAS, BLACKBOARD):
@@ -116,11 +117,19 @@ def notebook_in(data):
         text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
         notebook = nbformat.reads(text, as_version=4)
         for cell in notebook.cells:
-            cell.source = cell.source.replace("\r\n", "\n").replace("\r", "\n")
+            cell.source = printable(cell.source.replace("\r\n", "\n").replace("\r", "\n"))
             cell.metadata.get("nbgrader", {}).get("grade_id")
+        longest = max((len(cell.source) for cell in notebook.cells), default=0)
     except Exception:  # of the encoding, JSON, nbformat, or of cells of any form
         return None, "is not a notebook"
+    if longest > LONGEST:
+        return None, f"has a cell of more than {LONGEST} characters"
     return notebook, ""
+
+
+def printable(text):
+    """Return a text without the halves of characters that no file can hold; odd names of files have some."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def unwrapped(files):
@@ -143,10 +152,10 @@ def hand_ins(place, stems):
     files = unwrapped(files)
     found, others = [], []
     for file in files:
+        file = file._replace(path=PurePosixPath(printable(str(file.path))))
         student, number = student_of(file.path, stems)
         notebook, problem = notebook_in(file.data)
-        named = ".ipynb" in file.path.name or file.path.suffix in (".json", ".txt")
-        list_of = found if notebook or named and ".ipynb" in file.path.name else others
+        list_of = found if notebook or ".ipynb" in file.path.name else others
         list_of.append(HandIn(student, number, str(file.path), file.time, notebook, problem))
     known = {hand_in[:2] for hand_in in found}
     for other in others:
@@ -155,7 +164,7 @@ def hand_ins(place, stems):
             found.append(other._replace(problem="is not a notebook"))
     folders = [path for path in place.iterdir() if path.is_dir()] if place.is_dir() else []
     for folder in folders:  # an empty one is a hand-in, too
-        student = student_of(PurePosixPath(folder.name, "x"), stems)
+        student = student_of(PurePosixPath(printable(folder.name), "x"), stems)
         if not JUNK.match(folder.name) and not any(path.is_file() for path in folder.rglob("*")):
-            found.append(HandIn(*student, folder.name, 0.0, None, "is an empty folder"))
+            found.append(HandIn(*student, printable(folder.name), 0.0, None, "is an empty folder"))
     return found

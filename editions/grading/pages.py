@@ -52,7 +52,8 @@ def write_feedback(rows, folder):
     for (student, number), own in students.items():
         title = html.escape(f"{student} {number}".strip())
         path = folder / f"{file_name(student, number)}.html"
-        path.write_text(PAGE.format(title=title, body="\n".join(map(section, own))), encoding="utf-8")
+        path.write_text(PAGE.format(title=title, body="\n".join(map(section, own))), encoding="utf-8",
+                        errors="replace")
 
 
 def file_name(student, number):

@@ -1,5 +1,6 @@
 """Which cells of a notebook a cell depends on: a slice backwards over the names that cells bind, use and change."""
 import ast
+import contextlib
 import symtable
 from functools import cache
 from typing import NamedTuple
@@ -7,6 +8,8 @@ from typing import NamedTuple
 from IPython.core.inputtransformer2 import TransformerManager
 
 SHOWS = {"print", "display", "bars", "curves", "show", "plot", "play"}  # calls that change nothing they are given
+
+NO_PYTHON = SyntaxError, ValueError, RecursionError, MemoryError  # what a cell raises that cannot be parsed
 
 
 class Names(NamedTuple):
@@ -24,7 +27,7 @@ def names_of(source):
         source = TransformerManager().transform_cell(source)  # magics become calls
         tree = ast.parse(source)
         symbols = _global_symbols(symtable.symtable(source, "cell", "exec"))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except NO_PYTHON:
         return Names(frozenset(), frozenset(), frozenset())
     binds = {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
     changes = set()
@@ -83,14 +86,11 @@ def depends_on(cells, needed, always=()):
 
 def definitions(source):
     """Return the top-level statements of a cell by the names that they bind, in a form that ignores the layout."""
-    try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
     found = {}
-    for statement in body:
-        for name in names_of(ast.unparse(statement)).binds:
-            found[name] = ast.dump(statement)
+    with contextlib.suppress(*NO_PYTHON):
+        for statement in ast.parse(source).body:
+            for name in names_of(ast.unparse(statement)).binds:
+                found[name] = ast.dump(statement)
     return found
 
 
