@@ -295,11 +295,11 @@ def hand_in(student="ann", at=0.0, file="ann.ipynb", notebook=None, problem=""):
 
 def test_the_newest_of_several_counts(lesson):
     """Of several hand-ins of a lesson the newest counts, and the remark names it; a file that is none is named."""
-    found = [hand_in(at=2.0, file="new.ipynb", notebook=handed_in(rename)), hand_in(at=1.0, notebook=handed_in()),
+    found = [hand_in(at=2.0, file="a-new.ipynb", notebook=handed_in(rename)), hand_in(at=1.0, notebook=handed_in()),
              hand_in("bo", problem="is empty", file="bo.ipynb")]
     ann, bo = grade.rows_of(found, {lesson.name: lesson})
     assert ann.answers.own[1] == ["answer_1 = 6"]
-    assert ann.remarks == ["2 hand-ins: the newest counts, new.ipynb"]
+    assert ann.remarks == ["2 hand-ins: the newest counts, a-new.ipynb"]
     assert (bo.remark, bo.points, bo.exercises) == ("bo.ipynb is empty", None, [])
 
 
