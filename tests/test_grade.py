@@ -5,6 +5,7 @@ import importlib.util
 import io
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -437,6 +438,34 @@ def test_every_lesson_is_an_assignment(path):
     if importlib.util.find_spec("nbgrader"):
         from nbgrader.nbgraderformat import MetadataValidator
         MetadataValidator().validate_nb(notebook)
+
+
+@needs_nbgrader
+@pytest.mark.slow
+def test_nbgrader_itself_takes_the_student_edition(tmp_path):
+    """With nbgrader alone a student edition is an assignment, in which a right answer gets 1 and a wrong one 0."""
+    from nbgrader.api import Gradebook
+
+    name = "deeper/where-bytes-live"
+    source = tmp_path / "source" / "bytes"
+    shutil.copytree(write.LESSONS / "deeper" / "checks", source / "checks")
+    nbformat.write(student_notebook(name, {}), source / "lesson.ipynb")
+    settings = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    call = [sys.executable, "-m", "nbgrader"]
+    subprocess.run([*call, "generate_assignment", "bytes", "--create"], cwd=tmp_path, env=settings, check=True)
+    table = answers_to(ROOT / "notebooks" / f"{name}.ipynb")
+    picked = {wanted: next(each for each in table if (each.wanted == "right") is (wanted == 1)) for wanted in (0, 1)}
+    for wanted, answer in picked.items():
+        folder = tmp_path / "submitted" / f"student{wanted}" / "bytes"
+        shutil.copytree(tmp_path / "release" / "bytes", folder)
+        book = nbformat.read(folder / "lesson.ipynb", as_version=4)
+        next(cell for cell in book.cells if write.has_tag(cell, "exercise")).source += "\n\n" + answer.source
+        nbformat.write(book, folder / "lesson.ipynb")
+    subprocess.run([*call, "autograde", "bytes", "--ExecutePreprocessor.timeout=300"], cwd=tmp_path, env=settings,
+                   check=True)
+    with Gradebook(f"sqlite:///{tmp_path}/gradebook.db") as gradebook:
+        scores = [gradebook.find_submission("bytes", f"student{wanted}").score for wanted in (0, 1)]
+    assert scores == [0, 1]
 
 
 # What a hand-in cannot do
