@@ -110,6 +110,7 @@ def test_a_cut_has_only_what_an_exercise_needs(lesson):
 def test_an_answer_may_use_an_earlier_one(lesson):
     """What an answer needs of a student's other cells is run, wherever they are; the lesson's names stay its own."""
     def change(cells):
+        cells.insert(cells.index(cell_of(cells, "size")) + 1, new_code_cell("size = 7"))
         cells.insert(1, new_code_cell("helper = 5\nsize = 1000"))
         cell_of(cells, "slow").source = "slow = 1\ntool = helper"
         cell_of(cells, "try-1").source = "first = tool\nanswer_1 = first"
