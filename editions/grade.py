@@ -99,7 +99,7 @@ class Grader:
         solution = lesson.solved(number)
         if solution is None:  # those of the capstones are notebooks of their own
             return
-        answers = Answers({other: [] for other in lesson.exercises} | {number: solution}, {}, {})
+        answers = Answers({other: [] for other in lesson.exercises} | {number: solution}, {}, {}, {})
         for whole in (False, True):
             if whole:
                 lesson.whole.add(number)

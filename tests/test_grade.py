@@ -98,7 +98,7 @@ def test_what_a_cell_depends_on(cells, needed, found):
 
 def test_a_cut_has_only_what_an_exercise_needs(lesson):
     """Set-up, needed cells, what the exercise gives and the answer are run, and none of the other exercises."""
-    answers = Answers({1: ["answer_1 = math.pi"], 2: ["answer_2 = 9"]}, {}, {})
+    answers = Answers({1: ["answer_1 = math.pi"], 2: ["answer_2 = 9"]}, {}, {}, {})
     assert [cell.source for cell in cut(lesson, 1, answers)] == [
         "import math", "size = 3", cell_of(lesson.cells, "try-1").source, "answer_1 = math.pi"]
     assert [cell.source for cell in cut(lesson, 2, answers)] == [
@@ -112,15 +112,17 @@ def test_an_answer_may_use_an_earlier_one(lesson):
     def change(cells):
         cells.insert(cells.index(cell_of(cells, "size")) + 1, new_code_cell("size = 7"))
         cells.insert(1, new_code_cell("helper = 5\nsize = 1000"))
+        cells.insert(cells.index(cell_of(cells, "slow")) + 1, new_code_cell("other = slow"))
         cell_of(cells, "slow").source = "slow = 1\ntool = helper"
         cell_of(cells, "try-1").source = "first = tool\nanswer_1 = first"
-        cell_of(cells, "try-2").source = "answer_2 = first\nname_2 = size"
+        cell_of(cells, "try-2").source = "answer_2 = first + other\nname_2 = size"
 
     answers = answers_in(handed_in(change), lesson)
     sources = [cell.source for cell in cut(lesson, 2, answers)]
     assert [source for source in sources if "=" in source] == [
-        "helper = 5\nsize = 1000", "slow = 1\ntool = helper", "size = 3", "first = tool\nanswer_1 = first",
-        cell_of(lesson.cells, "try-2").source, "answer_2 = first\nname_2 = size"]
+        "helper = 5\nsize = 1000", "slow = 1\ntool = helper", "slow = 1", "other = slow", "size = 3",
+        "first = tool\nanswer_1 = first", cell_of(lesson.cells, "try-2").source,
+        "answer_2 = first + other\nname_2 = size"]
 
 
 def test_the_solution_is_cut_too(lesson):
@@ -356,12 +358,12 @@ def grader(tmp_path, monkeypatch, lesson):
 
 def test_no_run_is_made_twice(grader, lesson):
     """A result is kept for the same answer of the same student: an interrupted grading goes on where it was."""
-    answers = Answers({1: ["answer_1 = 6"], 2: []}, {}, {})
+    answers = Answers({1: ["answer_1 = 6"], 2: []}, {}, {}, {})
     first = grader.graded(lesson, 1, answers, "ann")
     grader.shows = "WORD 0.0"
     assert grader.graded(lesson, 1, answers, "ann") == first
     assert grader.graded(lesson, 1, answers, "bo")["points"] == 0
-    assert grader.graded(lesson, 1, answers._replace(own={1: ["answer_1 = 7"], 2: []}), "ann")["points"] == 0
+    assert grader.graded(lesson, 1, answers._replace(own={1: ["answer_1 = 7"], 2: []}, {}, {}, {}), "ann")["points"] == 0
     assert len(grader.ran) == 3
     assert len({sources[-1] for sources in grader.ran}) == 3  # the word is another one each time
     assert "the check" not in first["said"]

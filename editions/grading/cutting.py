@@ -1,5 +1,6 @@
 """A lesson as it is graded: the instructor's cells, cut down to what one exercise needs, with a student's answer."""
 import re
+from itertools import chain
 from typing import NamedTuple
 
 from d2lhelpers.score import LEVELS
@@ -86,7 +87,8 @@ class Answers(NamedTuple):
     """What a student's notebook holds beside the lesson's own cells."""
 
     own: dict  # the number of an exercise: the sources of its cells, in order
-    beside: dict  # the id of a lesson's cell: the sources of cells that the student has added after it
+    added: dict  # the id of a lesson's cell: the sources of cells that the student has added after it
+    edited: dict  # the id of a lesson's cell: the source that the student has made of it
     notes: dict  # the number of an exercise: what the instructor should know
 
 
@@ -98,7 +100,7 @@ def key_of(cell):
 def answers_in(notebook, lesson):
     """Return a student's Answers to a lesson."""
     own = {number: [] for number in lesson.exercises}
-    beside, added, found = {}, [], set()
+    added, edited, found = {}, {}, set()
     number_of = {exercise.given.id: number for number, exercise in lesson.exercises.items()}
     at = ""
     for cell in notebook.cells:
@@ -110,13 +112,14 @@ def answers_in(notebook, lesson):
         if key in number_of:
             own[number_of[key]].append(cell.source)
             found.add(number_of[key])
-        elif key not in lesson.section or (lesson.section[key] == 0 and cell.source.strip() != lesson.sources[key]):
-            section = lesson.section.get(at, 0)
-            if section and key not in lesson.section:
-                own[section].append(cell.source)
-            else:
-                beside.setdefault(at, []).append(cell.source)
-            added.append(cell.source)
+        elif key in lesson.section:
+            if lesson.section[key] == 0 and cell.source.strip() != lesson.sources[key]:
+                edited[key] = cell.source
+        elif lesson.section.get(at):
+            own[lesson.section[at]].append(cell.source)
+        else:
+            added.setdefault(at, []).append(cell.source)
+    elsewhere = [*chain(*own.values(), *added.values())]
     notes = {}
     for number, exercise in lesson.exercises.items():
         open_names = set(left_open(exercise.given.source))
@@ -124,7 +127,7 @@ def answers_in(notebook, lesson):
         answering = [source for source in written if names_of(source).binds & open_names]
         if number not in found:
             if not answering:
-                written += [source for source in added if names_of(source).binds & open_names]
+                written += [source for source in elsewhere if names_of(source).binds & open_names]
             notes[number] = ["its answer cell was renamed or moved" if written else "its answer cell is missing"]
         elif len(answering) > 1:
             notes[number] = ["it is answered in more than one cell: they were run in their order"]
@@ -132,7 +135,7 @@ def answers_in(notebook, lesson):
         if changed:
             notes.setdefault(number, []).append(f"it changes {', '.join(changed)}, which the check uses: look at it")
         own[number] = written
-    return Answers(own, beside, notes)
+    return Answers(own, added, edited, notes)
 
 
 def changes_given(exercise, sources):
@@ -164,12 +167,11 @@ def cut(lesson, number, answers):
             cells += [Cell(source, "student", section or 0) for source in answers.own[section]]
         if cell.cell_type == "code" and (section == 0 or given):
             always = "setup" in tags or section == number or number in lesson.whole
-            edited = [] if given or cell.id not in answers.beside else answers.beside[cell.id]
-            cells += [Cell(source, "student") for source in edited]
+            if cell.id in answers.edited:
+                cells.append(Cell(answers.edited[cell.id], "student"))
             cells.append(Cell(cell.source, "lesson", section, always))
-        else:
-            cells += [Cell(source, "student") for source in answers.beside.get(cell.id, [])]
-    cells = [Cell(source, "student") for source in answers.beside.get("", [])] + cells
+        cells += [Cell(source, "student") for source in answers.added.get(cell.id, [])]
+    cells = [Cell(source, "student") for source in answers.added.get("", [])] + cells
     names = [names_of(each.source) for each in cells]
     for index, each in enumerate(cells):
         if each.owner == "student" and each.exercise != number:
