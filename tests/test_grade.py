@@ -363,7 +363,7 @@ def test_no_run_is_made_twice(grader, lesson):
     grader.shows = "WORD 0.0"
     assert grader.graded(lesson, 1, answers, "ann") == first
     assert grader.graded(lesson, 1, answers, "bo")["points"] == 0
-    assert grader.graded(lesson, 1, answers._replace(own={1: ["answer_1 = 7"], 2: []}, {}, {}, {}), "ann")["points"] == 0
+    assert grader.graded(lesson, 1, answers._replace(own={1: ["answer_1 = 7"], 2: []}), "ann")["points"] == 0
     assert len(grader.ran) == 3
     assert len({sources[-1] for sources in grader.ran}) == 3  # the word is another one each time
     assert "the check" not in first["said"]
