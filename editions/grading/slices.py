@@ -3,13 +3,14 @@ import ast
 import contextlib
 import symtable
 from functools import cache
+from tokenize import TokenError
 from typing import NamedTuple
 
 from IPython.core.inputtransformer2 import TransformerManager
 
 SHOWS = {"print", "display", "bars", "curves", "show", "plot", "play"}  # calls that change nothing they are given
 
-NO_PYTHON = SyntaxError, ValueError, RecursionError, MemoryError  # what a cell raises that cannot be parsed
+NO_PYTHON = SyntaxError, ValueError, RecursionError, MemoryError, TokenError  # what a cell raises that cannot be parsed
 
 
 class Names(NamedTuple):
