@@ -114,7 +114,7 @@ class Grader:
 def checked(source, lesson, word):
     """Return the source of a check's cell that prints `word` and the points, and returns the points."""
     *before, points = write.points(source, Path(lesson.name)).splitlines()
-    last = [f"points = {points}", f"__import__('builtins').print('{word}', float(points))", "points"]
+    last = [f"points = {points}", f"__import__('builtins').print('{word}', points + 0.0)", "points"]
     return "\n".join([source, *before, *last])
 
 

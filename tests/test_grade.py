@@ -5,6 +5,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -434,7 +435,8 @@ def test_every_lesson_is_an_assignment(path):
         answer, check = write.has_tag(cell, "exercise"), write.has_tag(cell, "check")
         assert ("nbgrader" in cell.metadata) is (answer or check)
         if check:
-            assert cell.source.removeprefix(before[cell.id]).strip().endswith(")")
+            returned = cell.source.removeprefix(before[cell.id]).splitlines()[-1]
+            assert re.fullmatch(r"\+right\w*|points_\d\(answer_\d\)", returned)
             assert (cell.metadata.nbgrader.points, cell.metadata.nbgrader.locked) == (1, True)
         else:
             assert cell.source == before[cell.id]
@@ -647,7 +649,7 @@ CASES = {
     "memory": Case(instead("a = []\nfor _ in range(12): a.append(bytearray(10**8))\nimport time; time.sleep(9)"), 0,
                    "GB of memory"),
     "floods": Case(say("for _ in range(100): print('x' * 100_000)"), 1),
-    "deletes": Case(say("import shutil; shutil.rmtree('.', ignore_errors=True)"), 0, "did not come to its end"),
+    "deletes": Case(say("import os, shutil; shutil.rmtree(os.getcwd())"), 0, "did not come to its end"),
     "forks": Case(instead("import subprocess, time\nfor _ in range(60): subprocess.Popen(['sleep', '60'])\n"
                           "time.sleep(9)"), 0, "more than 40 processes"),
     "network": Case(instead("import urllib.request\nanswer_2 = urllib.request.urlopen('http://127.0.0.1:9').read"), 0),
