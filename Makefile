@@ -7,7 +7,7 @@ endif
 
 LESSONS ?= $(sort $(wildcard notebooks/*.ipynb notebooks/*/*.ipynb))
 
-.PHONY: help setup lab test test-all soak mutants benchmark execute slides site student lock clean
+.PHONY: help setup lab test test-all soak mutants benchmark execute slides site student grade lock clean
 
 help: ## lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -51,8 +51,13 @@ slides: setup ## makes a deck of every lesson in build/slides, which opens witho
 site: setup ## makes a site of all lessons in build/site (REPOSITORY=owner/name adds buttons for Binder and Colab)
 	.venv/bin/python editions/write.py site build/site --repository='$(REPOSITORY)'
 
-student: setup ## makes an edition without solutions and outputs in build/student
+student: setup ## makes an edition without solutions and outputs in build/student: assignments for nbgrader
 	.venv/bin/python editions/write.py student build/student
+
+grade: setup ## grades what students handed in, with nbgrader (HANDED_IN=... names a folder or a zip file)
+	$(if $(HANDED_IN),,$(error name what was handed in: make grade HANDED_IN=folder))
+	.venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra grade
+	.venv/bin/python editions/grade.py '$(HANDED_IN)' $(ARGS)
 
 # "fewest" keeps one version of each package for Python 3.10 and 3.11, so CI's run with one of them holds for both. The
 # PyTorch track's lock cannot do the same: no version of NumPy runs with both Python 3.10 and 3.14.

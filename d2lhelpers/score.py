@@ -134,3 +134,19 @@ class Capstone:
         rules = [(lambda found, target=target: target.met(target.count(found)), target.hint)
                  for target in self.targets if target.level in below]
         return check(found, *self.contract, *rules)
+
+    def points(self, answer: object, level: str) -> float:
+        """Return how far an answer gets from the script to all targets of a level: from 0 to 1.
+
+        An answer that cannot be counted or breaks the contract gets 0.
+        """
+        found, fault = self.counts(answer)
+        if fault or not all(kept(found) for kept, _ in self.contract):
+            return 0.0
+        targets = [target for target in self.targets if target.level == level]
+        met = sum(bool(target.met(target.count(found))) for target in targets)
+        if met == len(targets):
+            return 1.0
+        at_first, _ = self.counts(self.script)
+        given = sum(bool(target.met(target.count(at_first))) for target in targets)
+        return max(0.0, (met - given) / max(1, len(targets) - given))

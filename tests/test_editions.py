@@ -41,7 +41,7 @@ def cells(path, *without):
 
 
 def test_the_student_edition(tmp_path):
-    """The student edition lacks solutions, remarks for instructors and outputs; all other cells are unchanged."""
+    """The student edition lacks solutions, remarks and outputs; checks return points; other cells are unchanged."""
     editions.replace_edition(editions.write_student_edition, tmp_path)
     for lesson in editions.lessons():
         if lesson.stem.endswith("-solved"):
@@ -49,7 +49,10 @@ def test_the_student_edition(tmp_path):
             continue
         kept = cells(editions.LESSONS / lesson, "solution", "instructor")
         found = cells(tmp_path / lesson)
-        assert [(cell.id, cell.source) for cell in found] == [(cell.id, cell.source) for cell in kept]
+        assert [cell.id for cell in found] == [cell.id for cell in kept]
+        for cell, stored in zip(found, kept, strict=True):
+            assert cell.source.startswith(stored.source)
+            assert (cell.source == stored.source) is not ("check" in cell.metadata.get("tags", []))
         assert not any("For instructors" in cell.source for cell in found)
         assert not any(cell.get("outputs") for cell in found)
 

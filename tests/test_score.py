@@ -65,3 +65,19 @@ def test_an_answer_without_counts_gets_no_score(capsys):
         assert said in capsys.readouterr().out
         with pytest.raises(RuntimeError, match=said):
             capstone.unmet(Script)
+
+
+@pytest.mark.parametrize(("level", "changes", "points"), [
+    ("bronze", {"calls": 6}, 0.5), ("bronze", {"calls": 6, "reads": 9}, 0), ("bronze", {}, 1),
+    ("bronze", {"steps": 2}, 0), ("silver", {}, 1), ("silver", {"copies": 0}, 0)])
+def test_points_are_what_the_script_misses(level, changes, points):
+    """A level's points are the share of its targets that an answer meets, of those that the script itself misses."""
+    class Slow(Script):
+        found = Script.found | {"calls": 9, "reads": 9, "copies": 0}
+
+    kind = type("Answer", (Slow,), {"found": Slow.found | {"calls": 5, "reads": 2, "copies": 2} | changes})
+    targets = [*TARGETS, Target("bronze", "03", "reads", *at_most(3), counted("reads"), "reads"),
+               Target("bronze", "03", "steps", *at_most(3), counted("steps"), "steps")]
+    capstone = Capstone(Slow, lambda kind: kind.found, targets, CAPSTONE.contract)
+    assert capstone.points(kind, level) == points
+    assert capstone.points(..., level) == 0

@@ -72,3 +72,6 @@ counts, score, unmet = CAPSTONE.counts, CAPSTONE.score, CAPSTONE.unmet
 check_1 = functools.partial(CAPSTONE.check, level="bronze")
 check_2 = functools.partial(CAPSTONE.check, level="silver")
 check_3 = functools.partial(CAPSTONE.check, level="gold")
+points_1 = functools.partial(CAPSTONE.points, level="bronze")
+points_2 = functools.partial(CAPSTONE.points, level="silver")
+points_3 = functools.partial(CAPSTONE.points, level="gold")

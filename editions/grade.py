@@ -1,0 +1,230 @@
+"""Grade what students handed in: `make grade HANDED_IN=folder` writes grades.csv and a page for each student.
+
+nbgrader does three things here. Its metadata, which the student edition has, says which cell is an answer and which a
+check. Its `Execute` runs the cells. Its `determine_grade` reads the points from what the check's cell returned. The
+rest is ours, for three reasons. nbgrader runs a whole notebook, where an exercise needs a few cells. It has no limits
+but a time per cell. And it gives full points to a check without an error, even if the check was never run: here, points
+count only if the check's cell printed a word that is made for this one run and that stands in no other cell.
+
+Code that runs in the process of its own check can forge what the check says: read an answer that looks odd.
+"""
+import argparse
+import csv
+import hashlib
+import json
+import secrets
+import signal
+import sys
+import zipfile
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from importlib.util import find_spec
+from pathlib import Path
+
+import write
+from grading import pages, runs
+from grading.cutting import Answers, Lesson, cut, key_of
+from grading.hand_ins import hand_ins
+from grading.rows import Row, short
+from nbformat import from_dict
+
+PROJECT = write.HERE.parent
+AT_ONCE = 2  # runs at the same time
+SLOWER = 2  # a capstone takes this many times as long as the limit of other exercises
+NO_CHECK = "the check did not come to its end"
+
+
+def all_lessons():
+    """Return all lessons that have exercises, by name."""
+    found = {}
+    for path in write.lessons(solved=False):
+        notebook = write.read(path)
+        version = write.version_of(notebook)
+        if version:
+            name = path.with_suffix("").as_posix()
+            found[name] = Lesson(name, notebook, version)
+    return found
+
+
+def lesson_of(notebook, lessons):
+    """Return the lesson of which a notebook was made, and in words what is odd about it, or ""."""
+    made_of = notebook.metadata.get("lesson")
+    if isinstance(made_of, dict) and str(made_of.get("name")) in lessons:
+        lesson = lessons[made_of["name"]]
+        same = made_of.get("version") == lesson.version
+        return lesson, "" if same else "made from another version of the lesson: compare the exercises"
+    keys = {key_of(cell) for cell in notebook.cells}
+    shared = {lesson: len(keys & set(lesson.section)) / len(lesson.section) for lesson in lessons.values()}
+    best = max(shared, key=shared.get)
+    if shared[best] < 0.5:
+        return None, "has no cells of any lesson"
+    return best, "does not say of which version of the lesson it was made: compare the exercises"
+
+
+class Grader:
+    """Runs exercises in a place made for it, and keeps every result in a folder, so that none is run twice."""
+
+    def __init__(self, place, folder, limits):
+        self.place = place
+        self.folder = folder
+        self.limits = limits
+        imported = [*sorted(place.lessons.rglob("*.py")), *sorted((PROJECT / "d2lhelpers").glob("*.py"))]
+        self.imported = hashlib.sha256(b"".join(path.read_bytes() for path in imported)).hexdigest()
+
+    def graded(self, lesson, number, answers, whose):
+        """Return the points of an answer, what its cells printed, and in words what went wrong, or ""."""
+        cells = cut(lesson, number, answers)
+        exercise = lesson.exercises[number]
+        parts = [whose, lesson.name, number, cells, exercise.check.source, self.imported, self.limits]
+        kept = self.folder / f"{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]}.json"
+        if kept.exists():
+            return json.loads(kept.read_text(encoding="utf-8"))
+        limits = self.limits
+        if exercise.is_level:
+            limits = limits._replace(seconds=SLOWER * limits.seconds)
+        word = secrets.token_hex(16)
+        check = checked(exercise.check.source, lesson, word)
+        where = Path(lesson.name).parent
+        outputs, ended = runs.run([*(cell.source for cell in cells), check], where, self.place, limits)
+        points, why = points_of(outputs[-1], word)
+        shown = [[cell.source, pages.text_of(output)] for cell, output in zip(cells, outputs, strict=False)
+                 if cell.owner == "student" and cell.exercise == number]
+        said = pages.text_of(outputs[-1], but=word)
+        result = {"points": points, "cells": shown, "said": said, "why": ended or why}
+        unfinished = kept.with_suffix(".part")
+        unfinished.write_text(json.dumps(result), encoding="utf-8")
+        unfinished.rename(kept)
+        return result
+
+    def prepare(self, lesson, number):
+        """Grade the lesson's own solution: if a cut is not enough, run the whole lesson, or give the exercise up."""
+        solution = lesson.solved(number)
+        if solution is None:  # those of the capstones are notebooks of their own
+            return
+        answers = Answers({other: [] for other in lesson.exercises} | {number: solution}, {}, {}, {})
+        for whole in (False, True):
+            if whole:
+                lesson.whole.add(number)
+            result = self.graded(lesson, number, answers, "the lesson's own solution")
+            if result["points"] == 1:
+                return
+        why = result["why"] or result["said"]
+        lesson.broken[number] = f"cannot be graded here, where the lesson's own solution fails: {why}"
+
+
+def checked(source, lesson, word):
+    """Return the source of a check's cell that prints `word` and the points, and returns the points."""
+    *before, points = write.points(source, Path(lesson.name)).splitlines()
+    last = [f"points = {points}", f"__import__('builtins').print('{word}', points + 0.0)", "points"]
+    return "\n".join([source, *before, *last])
+
+
+def points_of(outputs, word):
+    """Return the points that the cell of a check got, and in words why it got none, or "".
+
+    What is written to stderr does not count as an error, as it would for nbgrader: frameworks write warnings there.
+    """
+    from nbgrader.utils import determine_grade
+
+    kept = [output for output in outputs if output.get("name") != "stderr"]
+    printed = "".join(output["text"] for output in kept if output["output_type"] == "stream")
+    said = [line.split() for line in printed.splitlines() if line.startswith(word)]
+    if len(said) != 1 or len(said[0]) != 2:
+        return 0, NO_CHECK
+    cell = {"cell_type": "code", "source": "", "outputs": kept, "execution_count": 1,
+            "metadata": {"nbgrader": {"grade": True, "solution": False, "points": 1}}}
+    try:
+        points, _ = determine_grade(from_dict(cell))
+        agreed = points == float(said[0][1])
+    except (ValueError, KeyError):
+        agreed = False
+    return (points, "") if agreed else (0, NO_CHECK)
+
+
+def rows_of(found, lessons):
+    """Return a Row for each student and lesson: of several hand-ins, the newest counts."""
+    newest = {}
+    for hand_in in sorted(found, key=lambda each: (each.time, each.file)):
+        if hand_in.notebook:
+            lesson, odd = lesson_of(hand_in.notebook, lessons)
+        else:
+            lesson, odd = None, hand_in.problem
+        place = (hand_in.student, hand_in.number, lesson.name if lesson else "")
+        newest.setdefault(place, []).append((hand_in, lesson, odd))
+    rows = []
+    for several in newest.values():
+        hand_in, lesson, odd = several[-1]
+        remarks = [f"{hand_in.file} {odd}" if not lesson else odd] if odd else []
+        if len(several) > 1:
+            remarks.append(f"{len(several)} hand-ins: the newest counts, {hand_in.file}")
+        rows.append(Row(hand_in, lesson, remarks))
+    return sorted(rows, key=lambda row: (row.hand_in.student.lower(), row.hand_in.number, row.title))
+
+
+def write_grades(rows, folder):
+    """Write grades.csv and a page for each student."""
+    most = max((len(row.results) for row in rows), default=0)
+    with (folder / "grades.csv").open("w", encoding="utf-8-sig", errors="replace", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["student", "id", "lesson", "points", "out of",
+                        *(f"exercise {number}" for number in range(1, most + 1)), "remark"])
+        for row in rows:
+            points = [row.results.get(number, {}).get("points") for number in range(1, most + 1)]
+            each = ["" if each is None else short(each) for each in points]
+            out_of = len(row.lesson.exercises) if row.lesson else ""
+            cells = [row.hand_in.student, row.hand_in.number, row.title, row.points, out_of, *each, row.remark]
+            table.writerow([pages.harmless(cell) for cell in cells])
+    pages.write_feedback(rows, folder / "feedback")
+
+
+def grade(handed_in, folder, limits):
+    """Grade all hand-ins, and write the results into a folder, which an interrupted run has begun to fill."""
+    lessons = all_lessons()
+    stems = [Path(name).name for name in lessons]
+    rows = rows_of(hand_ins(handed_in, stems), lessons)
+    kept = folder / "results"
+    kept.mkdir(parents=True, exist_ok=True)
+    with runs.prepared(write.LESSONS, PROJECT, [handed_in, folder]) as place:
+        print(f"{len(rows)} hand-ins; {pages.ISOLATED if place.isolated else pages.NOT_ISOLATED}", flush=True)
+        grader = Grader(place, kept, limits)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            try:
+                used = {row.lesson for row in rows if row.lesson}
+                list(pool.map(lambda both: grader.prepare(*both),
+                              [(lesson, number) for lesson in used for number in lesson.exercises]))
+                for lesson in used:
+                    for number, why in sorted(lesson.broken.items()):
+                        print(f"{lesson.name}, exercise {number} {why}", flush=True)
+                waiting = {pool.submit(row.try_to_grade, grader): row for row in rows}
+                for count, done in enumerate(as_completed(waiting), 1):
+                    done.result()
+                    print(f"[{count}/{len(rows)}] {pages.line_of(waiting[done])}", flush=True)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                runs.stop()
+                raise
+    write_grades(rows, folder)
+    print(f"{folder / 'grades.csv'}: {len(rows)} lines; pages for students in {folder / 'feedback'}")
+
+
+def main():
+    """Grade what the command line names."""
+    parser = argparse.ArgumentParser(description="Grade what students handed in.")
+    parser.add_argument("handed_in", type=lambda path: Path(path).expanduser().resolve())
+    parser.add_argument("--folder", type=lambda path: Path(path).expanduser().resolve(), help="for the results")
+    parser.add_argument("--seconds", type=float, default=runs.Limits().seconds, help="for an exercise")
+    parser.add_argument("--memory", type=float, default=runs.Limits().memory, help="GB for an exercise")
+    asked = parser.parse_args()
+    if not find_spec("nbgrader"):
+        sys.exit("nbgrader is not installed: `make grade` installs it, with Python 3.11 or newer")
+    folder = asked.folder or asked.handed_in.with_name(f"{asked.handed_in.stem}-graded")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
+    try:
+        grade(asked.handed_in, folder, runs.Limits(asked.seconds, asked.memory))
+    except KeyboardInterrupt:
+        sys.exit("\ninterrupted: the same command goes on from here")
+    except (OSError, zipfile.BadZipFile) as error:
+        sys.exit(f"{asked.handed_in}: {error}")
+
+
+if __name__ == "__main__":
+    main()

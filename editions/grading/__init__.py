@@ -1,0 +1,1 @@
+"""What `make grade` is made of: reading hand-ins, cutting lessons, running strangers' code, writing pages."""

@@ -1,0 +1,159 @@
+"""Run cells in a kernel of their own, in a sandbox: nbgrader's `Execute` does it, in a process that can be killed."""
+import contextlib
+import multiprocessing
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+from nbformat.v4 import new_code_cell, new_notebook
+
+from . import sandbox
+
+LONGEST = 4000  # characters of a text that are kept at its beginning, and as many at its end
+FILES = 2**30  # bytes of one file that a run may write
+CPU = 3600  # seconds of the processor for one process: it ends even if nobody watches it any more
+PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE",
+             "D2LHELPERS_DATASET", "D2LHELPERS_DATA_DIR")
+SERVER = multiprocessing.get_context("forkserver")  # imports nbgrader once: each import takes seconds
+SERVER.set_forkserver_preload(["nbgrader.preprocessors", __name__])
+
+
+STOPPED = threading.Event()
+
+
+def stop():
+    """End all runs, and let no other begin."""
+    STOPPED.set()
+
+
+class Limits(NamedTuple):
+    """What a run may take: seconds, and GB of memory for all its processes together."""
+
+    seconds: float = 300
+    memory: float = 4
+
+
+class Place(NamedTuple):
+    """Where runs happen: a copy of what lessons import, one of an empty home, and what a run must not see."""
+
+    lessons: Path
+    home: Path
+    isolated: bool
+    hidden: tuple
+
+
+@contextlib.contextmanager
+def prepared(lessons, project, hidden):
+    """Yield a Place that is made of the lessons' folder; it is removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="grade-") as folder:
+        copy = Path(folder, "notebooks")
+        shutil.copytree(lessons, copy, ignore=shutil.ignore_patterns("*.ipynb", "__pycache__", ".*", "img", "*.md"))
+        home = Path(folder, "home")
+        home.mkdir()
+        # With an empty settings folder matplotlib first lists all fonts, which takes seconds.
+        subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], env=surroundings(home), cwd=home,
+                       capture_output=True)
+        yield Place(copy, home, sandbox.isolated(project), tuple(hidden))
+
+
+def surroundings(home):
+    """Return the environment variables of a run: a few of this process's own, and folders in its home."""
+    kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    own = {"TMPDIR": home.parent / "tmp", "IPYTHONDIR": home / "ipython", "MPLCONFIGDIR": home / "matplotlib",
+           "JUPYTER_CONFIG_DIR": home / "jupyter", "JUPYTER_DATA_DIR": home / "jupyter",
+           "JUPYTER_RUNTIME_DIR": home / "jupyter", "XDG_CACHE_HOME": home / "cache"}
+    return kept | {name: str(path) for name, path in own.items()} | {
+        "HOME": str(home), "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1", "D2LHELPERS_WIDGETS": "0"}
+
+
+def run(sources, where, place, limits):
+    """Run cells from the top in the folder `where` of the lessons; return each cell's outputs, and what ended the run.
+
+    A cell that was not run has no outputs. The reason is in words, or "" if the last cell was run.
+    """
+    if STOPPED.is_set():
+        raise InterruptedError("the grading was interrupted")
+    with tempfile.TemporaryDirectory(prefix="grade-", ignore_cleanup_errors=True) as folder:
+        folder = Path(folder)
+        shutil.copytree(place.lessons, folder / "notebooks")
+        shutil.copytree(place.home, folder / "home")
+        (folder / "tmp").mkdir()
+        receiver, sender = SERVER.Pipe(duplex=False)
+        process = SERVER.Process(target=execute, daemon=True,
+                                 args=[sources, folder, folder / "notebooks" / where, place, limits, sender])
+        process.start()
+        sender.close()
+        try:
+            reason = sandbox.watch(process, receiver, limits, STOPPED)
+            if STOPPED.is_set():
+                raise InterruptedError("the grading was interrupted")
+            outputs, ended = ([], "its process was ended") if reason else receiver.recv()
+        except EOFError:
+            outputs, ended = [], "its process was ended"
+        finally:
+            sandbox.kill_all(process.pid, folder / "home")
+            process.join()
+            receiver.close()
+        missing = [[]] * (len(sources) - len(outputs))
+        return outputs + missing, reason or ended
+
+
+def execute(sources, folder, where, place, limits, sender):
+    """In a process of its own: run cells, and send their outputs and what ended the run."""
+    from jupyter_client.manager import AsyncKernelManager
+    from nbgrader.preprocessors import Execute
+
+    os.setsid()
+    threading.Thread(target=end_with_parent, args=[folder / "home"], daemon=True).start()
+    own = surroundings(folder / "home")
+    os.environ.clear()
+    os.environ.update(own)
+    for what, most in ((resource.RLIMIT_FSIZE, FILES), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_CPU, CPU),
+                       (resource.RLIMIT_DATA, int(2e9 * limits.memory)), (resource.RLIMIT_NPROC, sandbox.threads())):
+        resource.setrlimit(what, (most, most))
+    manager = AsyncKernelManager(transport="ipc", ip=str(folder / "kernel"),  # no network, so no ports
+                                 connection_file=str(folder / "kernel.json"))
+    kernel = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    start = sandbox.command(folder, place.hidden) if place.isolated else []
+    manager.kernel_spec.argv = [*start, *kernel]
+    notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
+    ended = ""
+    try:
+        Execute(timeout=None).preprocess(notebook, {"metadata": {"path": str(where)}}, km=manager)
+    except Exception as error:  # of the kernel, of nbclient or of nbgrader: no check after it counts
+        ended = f"its process was ended ({type(error).__name__})"
+    sender.send(([[clipped(output) for output in few(cell.outputs)] for cell in notebook.cells], ended))
+
+
+def end_with_parent(home):
+    """Kill this run as soon as the program that started it has ended, for whatever reason."""
+    multiprocessing.parent_process().join()
+    sandbox.kill_all(os.getpid(), home)
+
+
+def few(outputs):
+    """Return the first and the last outputs of a cell."""
+    return outputs if len(outputs) <= 40 else [*outputs[:20], *outputs[-20:]]
+
+
+def clipped(output):
+    """Return an output of a cell as a dictionary without pictures, whose texts are not too long."""
+    if output.output_type == "stream":
+        return {"output_type": "stream", "name": output.name, "text": shortened(output.text)}
+    if output.output_type == "error":
+        return {"output_type": "error", "ename": shortened(output.ename), "evalue": shortened(output.evalue),
+                "traceback": []}
+    text = shortened(output.data.get("text/plain", ""))
+    return {"output_type": output.output_type, "data": {"text/plain": text}, "metadata": {}}
+
+
+def shortened(text):
+    """Return a text without its middle if it is too long."""
+    text = str(text)
+    return text if len(text) <= 2 * LONGEST else f"{text[:LONGEST]}\n[...]\n{text[-LONGEST:]}"
