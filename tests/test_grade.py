@@ -447,6 +447,7 @@ def test_every_lesson_is_an_assignment(path):
 
 @needs_nbgrader
 @pytest.mark.slow
+@pytest.mark.weekly
 def test_nbgrader_itself_takes_the_student_edition(tmp_path):
     """With nbgrader alone a student edition is an assignment, in which a right answer gets 1 and a wrong one 0."""
     from nbgrader.api import Gradebook
@@ -455,9 +456,11 @@ def test_nbgrader_itself_takes_the_student_edition(tmp_path):
     source = tmp_path / "source" / "bytes"
     shutil.copytree(write.LESSONS / "deeper" / "checks", source / "checks")
     nbformat.write(student_notebook(name, {}), source / "lesson.ipynb")
-    settings = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # nbgrader calls alembic
+    settings = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "PATH": programs}
     call = [sys.executable, "-m", "nbgrader"]
-    subprocess.run([*call, "generate_assignment", "bytes", "--create"], cwd=tmp_path, env=settings, check=True)
+    subprocess.run([*call, "generate_assignment", "bytes", "--create", "--ClearSolutions.enabled=False"], cwd=tmp_path,
+                   env=settings, check=True)  # an answer's cell holds what is given, not a solution
     table = answers_to(ROOT / "notebooks" / f"{name}.ipynb")
     picked = {wanted: next(each for each in table if (each.wanted == "right") is (wanted == 1)) for wanted in (0, 1)}
     for wanted, answer in picked.items():
@@ -513,6 +516,7 @@ ATTACKS = {
 
 @needs_nbgrader
 @pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_hand_in_that_misbehaves(name, place):
     """A run that hangs, grows, multiplies, floods or dies ends with a clear reason, and leaves no process behind."""
@@ -537,6 +541,7 @@ def left_behind():
 
 @needs_nbgrader
 @pytest.mark.slow
+@pytest.mark.weekly
 def test_a_hand_in_is_isolated(place, tmp_path):
     """Where the system allows it, a run writes nothing outside its folder, sees no process, file or server of ours."""
     if not place.isolated:
