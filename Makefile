@@ -21,7 +21,7 @@ lab: setup ## opens your own copy of the lessons (LESSONS=stored: the originals,
 	$(if $(filter my-lessons,$(OPENED)),.venv/bin/python -I editions/write.py copies my-lessons)
 	.venv/bin/python -I editions/lab/launch.py $(OPENED) "$(or $(IP),127.0.0.1)" $(LAB_ARGS)
 
-test: setup ## runs the tests and all lessons, in about five minutes
+test: setup ## runs the tests and all lessons, in about ten minutes
 	.venv/bin/python -m pytest $(ARGS)
 
 test-all: setup ## also runs what is slow: solutions, nulls, browsers, other surroundings (about an hour)
