@@ -117,19 +117,21 @@ def resident() -> float:
     The least of three counts: gloo's thread frees what it has sent a moment after Python's wait for it is over. Lesson:
     deeper/what-sharding-leaves.
     """
-    counts = []
-    for _ in range(3):
-        time.sleep(0.02)
-        gc.collect()
-        tensors = {}
-        for each in gc.get_objects():
-            if type(each) in (torch.Tensor, nn.Parameter):
-                for tensor in (each, each.grad if each.is_leaf else None):
-                    if type(tensor) in (torch.Tensor, nn.Parameter) and not tensor.is_meta:
-                        storage = tensor.untyped_storage()
-                        tensors[storage.data_ptr()] = storage.nbytes()
-        counts.append(sum(tensors.values()) / 1e6)
-    return min(counts)
+    return min(_reachable() for _ in range(3))
+
+
+def _reachable():
+    """Return the megabytes of all tensors that Python can reach in a moment."""
+    time.sleep(0.02)
+    gc.collect()
+    tensors = {}
+    for each in gc.get_objects():
+        if type(each) in (torch.Tensor, nn.Parameter):
+            for tensor in (each, each.grad if each.is_leaf else None):
+                if type(tensor) in (torch.Tensor, nn.Parameter) and not tensor.is_meta:
+                    storage = tensor.untyped_storage()
+                    tensors[storage.data_ptr()] = storage.nbytes()
+    return sum(tensors.values()) / 1e6
 
 
 def reduce_scatter(output: torch.Tensor, input: torch.Tensor, **options: object) -> None:

@@ -137,6 +137,7 @@ def _read(events):
     """Return operators (each thread's outermost ones and those on GPUs), Python's end, calls and waits of a record."""
     [block] = [event for event in events if event["name"] == BLOCK and event["cat"] == "user_annotation"]
     returned = block["dur"] / 1e6
+    events = [event for event in events if event["ts"] >= block["ts"]]  # without what began before the block
     streams = {_place(event) for event in events if event["cat"] in ON_GPU}
     operators = []
     calls = 0
@@ -148,8 +149,6 @@ def _read(events):
         end = (event["ts"] + event["dur"] - block["ts"]) / 1e6
         thread = event["tid"]
         on_cpu = event["cat"] == "cpu_op" or event["name"].startswith("gloo:")
-        if start < 0:
-            continue  # it began before the block
         if event["cat"] in ON_GPU:
             device, stream = _place(event)
             several = sum(other == device for other, _ in streams) > 1

@@ -37,7 +37,8 @@ for path in sorted((ROOT / "notebooks").rglob("*.ipynb")):
         lesson = path.relative_to(ROOT / "notebooks").with_suffix("")
         named = set().union(*map(claims, CELLS[path]))
         for number, name in enumerate(sorted(named & set(NULLS))):
-            weekly = number > 0 or lesson.name[:2] not in ("00", "01", "02")  # after every change, one each for some
+            # After every change lessons 00 to 02 run under one null each; all others once a week.
+            weekly = number > 0 or lesson.name[:2] not in ("00", "01", "02")
             marks = [pytest.mark.weekly] if weekly else []
             CASES.append(pytest.param(path, name, id=f"{lesson}-{name}", marks=marks))
 
