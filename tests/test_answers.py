@@ -9,12 +9,15 @@ check must answer:
 What follows is run in the lesson's own kernel after the cell that the exercise gives to its reader.
 """
 import asyncio
+import importlib
 import re
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import nbformat
+import numpy as np
 import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
@@ -152,6 +155,20 @@ def test_each_answer_gets_what_it_deserves(lesson):
     found = list(faults(lesson, answers_to(lesson)))
     if found:
         pytest.fail("\n".join(found), pytrace=False)
+
+
+@pytest.mark.parametrize("ratio", [1.1, 3.3, 41.04, 307.45, 2000.7])
+def test_lesson_00_judges_any_times(ratio, monkeypatch, capsys):
+    """Lesson 00's check takes the right answer, exact or rounded, and no wrong one, however fast Python's part was."""
+    monkeypatch.syspath_prepend(NOTEBOOKS)
+    check = importlib.import_module("checks.lesson_00").check_1
+    given = {"np": np, "returned": 0.0047, "end": 0.0047 * ratio,
+             "timeline": SimpleNamespace(returned=0.0047, end=0.0047 * ratio, utilization={"a": 0.9, "b": 0.8})}
+    for answer in answers_to(NOTEBOOKS / "00-start-here.ipynb"):
+        names = dict(given)
+        exec(answer.source, names)
+        check(names["answer_1"], given["timeline"])
+        assert answer.wanted in capsys.readouterr().out, answer.source
 
 
 def test_a_check_that_takes_everything_is_noticed(tmp_path):
