@@ -24,8 +24,8 @@ RAISED = "raised"  # the file that lists the forks that failed with an exception
 def start_server(modules, variables, path):
     """Start the fork server, unless it is running. It imports `modules`.
 
-    `variables` are its environment variables, `path` its sys.path. It starts in the root folder: in the current one, a
-    reader's own signal.py would hide the standard library's.
+    `variables` are its environment variables, `path` its sys.path. It starts in the root folder, so all paths must be
+    absolute: in the current one, a reader's own signal.py would hide the standard library's.
     """
     multiprocessing.get_context("forkserver").set_forkserver_preload(modules)
     with contextlib.ExitStack() as restore:
@@ -36,7 +36,7 @@ def start_server(modules, variables, path):
         restore.callback(setattr, sys, "path", sys.path)
         restore.callback(setattr, tempfile, "tempdir", tempfile.tempdir)
         # Many versions of Python do not pass sys.path on to the server, but all of them read this variable.
-        folders = [os.environ.get("PYTHONPATH", ""), *map(os.path.abspath, path)]
+        folders = [os.environ.get("PYTHONPATH", ""), *path]
         _replace_variables({**variables, "PYTHONPATH": os.pathsep.join(filter(None, folders))})
         os.chdir("/")
         sys.path = path

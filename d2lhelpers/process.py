@@ -149,9 +149,13 @@ def in_fresh_processes(calls, timeout=120):
 
 
 def _path():
-    """Return sys.path with Python's own folders first: a reader's signal.py must not hide the standard library's."""
+    """Return sys.path for another process, which may start in another folder.
+
+    Python's own folders come first: a reader's signal.py must not hide the standard library's.
+    """
     library = os.path.dirname(os.__file__)
-    return sorted(sys.path, key=lambda folder: folder not in (library, os.path.join(library, "lib-dynload")))
+    own = library, os.path.join(library, "lib-dynload")
+    return sorted(map(os.path.abspath, sys.path), key=lambda folder: folder not in own)
 
 
 def _run_calls(calls, run):

@@ -91,7 +91,7 @@ def chromium():
     """Start the system's Chromium, without a window and without requests of its own.
 
     Raises:
-        RuntimeError: There is no Chromium, or it does not start.
+        RuntimeError: There is no Chromium, or it or Playwright does not start.
     """
     from playwright.sync_api import Error, sync_playwright
 
@@ -101,7 +101,11 @@ def chromium():
         raise RuntimeError("there is no Chromium here: apt-get install chromium")
     quiet = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update",
              "--disable-sync", "--no-first-run"]
-    with sync_playwright() as playwright:
+    with contextlib.ExitStack() as stack:
+        try:
+            playwright = stack.enter_context(sync_playwright())
+        except Exception as error:  # Playwright's own program lacks a library, for example
+            raise RuntimeError(f"Playwright does not start here: {error}") from error
         try:
             browser = playwright.chromium.launch(executable_path=path, args=quiet)
         except Error as error:  # such as a stub that only says how to install it

@@ -138,9 +138,13 @@ def test_each_command_writes_its_edition(monkeypatch, arguments, written):
     assert done == written
 
 
-@pytest.mark.parametrize(("script", "words"), [(None, "apt-get install chromium"), ("exit 3", "does not start here")])
-def test_a_chromium_that_is_not_there_is_told(tmp_path, monkeypatch, script, words):
-    """Where there is no Chromium, or only a stub that says how to install it, the error says so in a line."""
+@pytest.mark.parametrize(("script", "node", "words"), [
+    (None, None, "apt-get install chromium"), ("exit 3", None, "does not start here"),
+    ("exit 3", "/bin/false", "Playwright does not start here")])
+def test_a_chromium_that_is_not_there_is_told(tmp_path, monkeypatch, script, node, words):
+    """Where Chromium is missing or is only a stub, or Playwright does not start, the error says so in a line."""
+    if node:
+        monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", node)
     if script:
         (tmp_path / "chromium").write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / "chromium").chmod(0o755)
