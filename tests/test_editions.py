@@ -250,18 +250,20 @@ def test_a_solution_of_its_own_is_left_out(small, write):
 
 
 def test_cells_that_measure_are_folded(small, monkeypatch):
-    """In a deck and on the site, the code of a cell tagged `measure` is folded, and its output is shown."""
+    """In a deck and on the site, the code of a cell tagged `measure` is folded, in a deck also what asks the room."""
     def build(arguments):
         shutil.copytree(arguments[-2], arguments[-1])
 
     shown = nbformat.v4.new_output("stream", text="0.5 sec")
     cell = nbformat.v4.new_code_cell("stopwatch()", outputs=[shown], metadata={"tags": ["measure"]})
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), editions.LESSONS / "02-c.ipynb")
+    vote = nbformat.v4.new_code_cell("vote = predict('Which?', 1, 2)")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell, vote]), editions.LESSONS / "02-c.ipynb")
     editions.replace_edition(editions.write_slides, small / "decks")
     deck = (small / "decks" / "02-c.html").read_text()
-    folded = re.search("<details class=.measure.>(.+?)</details>(.*)", deck, re.DOTALL)
-    assert "stopwatch" in folded[1]
-    assert "0.5 sec" in folded[2]
+    _, stopwatch, output, asks, _ = re.split("<details class=.measure.>(.+?)</details>", deck, flags=re.DOTALL)
+    assert "stopwatch" in stopwatch
+    assert "0.5 sec" in output
+    assert "Which?" in asks
     monkeypatch.setattr("sphinx.cmd.build.build_main", build)
     monkeypatch.setenv("REPOSITORY", "")
     editions.write_site(small / "site")
