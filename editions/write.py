@@ -1,6 +1,8 @@
 """Write the editions of the lessons: a reader's own copies, slide decks, a site, an edition without solutions."""
 import argparse
+import ast
 import contextlib
+import copy
 import hashlib
 import json
 import os
@@ -64,7 +66,7 @@ def write_slides(folder):
                               exclude_input_prompt=True, exclude_output_prompt=True)
     for lesson in lessons(solved=False):
         notebook = read(lesson)
-        notebook.cells = [cell for cell in notebook.cells if not has_tag(cell, "solution")]
+        notebook.cells = with_votes_apart(cell for cell in notebook.cells if not has_tag(cell, "solution"))
         for cell in notebook.cells:
             if has_tag(cell, "instructor"):  # for the speaker's view, whatever slide type the cell has
                 cell.metadata["slideshow"] = {"slide_type": "notes"}
@@ -73,6 +75,24 @@ def write_slides(folder):
         page, _ = exporter.from_notebook_node(notebook, where)
         page = re.sub(r'(href="[^":]+)\.ipynb"', r'\1.html"', page)  # links lead from deck to deck
         (folder / lesson.with_suffix(".html")).write_text(page, encoding="utf-8")
+
+
+def with_votes_apart(cells):
+    """Return the cells with each question to the room on a slide of its own, without the code before it in its cell."""
+    apart = []
+    for cell in cells:
+        apart.append(cell)
+        statements = ast.parse(cell.source).body if " = predict(" in cell.source else []
+        if len(statements) > 1 and ast.unparse(statements[-1]).partition(" = ")[2].startswith("predict("):
+            code, vote = cell.source.splitlines(), copy.deepcopy(cell)
+            cell.source = "\n".join(code[:statements[-1].lineno - 1]).rstrip()
+            vote.source = "\n".join(code[statements[-1].lineno - 1:])
+            vote.id += "-vote"
+            vote.metadata["slideshow"] = {"slide_type": "subslide"}
+            *cell.outputs, shown = cell.outputs
+            vote.outputs = [shown]
+            apart.append(vote)
+    return apart
 
 
 def print_slides(folder, browser):

@@ -249,6 +249,19 @@ def test_a_solution_of_its_own_is_left_out(small, write):
     assert not [*small.glob("made/**/*solved*")]
 
 
+def test_a_vote_has_a_slide_of_its_own(small):
+    """In a deck, a question to the room is on a slide without the code that stands before it in its cell."""
+    printed = nbformat.v4.new_output("stream", text="given")
+    asked = nbformat.v4.new_output("display_data", {"text/plain": "Which?\n( ) 1\n( ) 2"})
+    cell = nbformat.v4.new_code_cell("x = 1\nprint('given')\nvote = predict('Which?', 1, 2)", outputs=[printed, asked])
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), editions.LESSONS / "02-c.ipynb")
+    editions.replace_edition(editions.write_slides, small / "decks")
+    before, vote = (small / "decks" / "02-c.html").read_text().split("</section><section>")[-2:]
+    assert "given" in before.partition("<section>")[2]
+    assert "Which?" not in before.partition("<section>")[2]
+    assert "( ) 1" in vote
+
+
 def test_cells_that_measure_are_folded(small, monkeypatch):
     """In a deck and on the site, the code of a cell tagged `measure` is folded, in a deck also what asks the room."""
     def build(arguments):
