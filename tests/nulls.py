@@ -531,7 +531,8 @@ def no_cache(gpt):
     def recompute(forward, net, ids, caches=None):
         if not caches:
             return forward(net, ids)
-        caches[0].ids = torch.cat([getattr(caches[0], "ids", ids[:, :0]), ids], dim=1)
+        before = getattr(caches[0], "ids", ids.new_zeros(len(ids), caches[0].length))
+        caches[0].ids = torch.cat([before, ids], dim=1)
         return forward(net, caches[0].ids)[:, -ids.shape[1]:]
 
     wrap(gpt.GPT, "forward", recompute)
