@@ -10,10 +10,15 @@ MODELS = editions.HERE / "site" / "models"
 PLACES = json.loads((MODELS / "models.json").read_text(encoding="utf-8"))
 
 
+def source(lesson, cell_id):
+    """Return the text of a lesson's cell."""
+    [text] = [cell.source for cell in nbformat.read(editions.LESSONS / lesson, 4).cells if cell.id == cell_id]
+    return text
+
+
 def defined(lesson, cell_id, *names):
     """Return what a lesson's cell defines; with names, run only the statements that define these functions."""
-    [source] = [cell.source for cell in nbformat.read(editions.LESSONS / lesson, 4).cells if cell.id == cell_id]
-    tree = ast.parse(source)
+    tree = ast.parse(source(lesson, cell_id))
     if names:
         tree.body = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name in names]
     found = {}
@@ -71,6 +76,33 @@ def test_all_reduce(model):
     rounds = {2: 2, 3: 4, 8: 6, 1000: 20, 1024: 20}
     trees = [rounds[k] * (P / link + each + latency) for P, k, link, each, latency in grid]
     assert model("all-reduce", "tree", grid) == equal(trees)
+
+
+@pytest.mark.slow
+def test_pipeline(model):
+    """A pipeline's passes run in the orders that lesson 06 asserts, at the times of `replay`; all is counted alike."""
+    from d2lhelpers.torch_pipeline import Pass, idle, replay
+
+    lesson = "pytorch/06-splitting-the-network.ipynb"
+    bubble = defined(lesson, "lines", "bubble")["bubble"]
+    alive = defined(lesson, "alive-def")["alive"]
+    grid = list(itertools.product(["GPipe", "1F1B", "forward only"], range(2, 7), range(1, 17)))
+    records = dict(zip(grid, model("pipeline", "schedule", grid), strict=True))
+    passes = {plan: [[Pass(*each) for each in stage] for stage in record] for plan, record in records.items()}
+    for plan, record in passes.items():
+        assert replay(record, {"F": 1, "B": 2}) == record, plan
+    shares = [idle(record) for record in passes.values()]
+    assert model("pipeline", "idle", [[record] for record in records.values()]) == equal(shares)
+    for way, m, cell_id in (("GPipe", 4, "gpipe"), ("1F1B", 4, "f1b1")):
+        stages = [" ".join(map(str, stage)) for stage in passes[way, 2, m]]
+        assert all(f'"{order}"' in source(lesson, cell_id) for order in stages)
+    assert model("pipeline", "bubble", [plan[1:] for plan in grid]) == equal([bubble(*plan[1:]) for plan in grid])
+    assert shares == equal([bubble(*plan[1:]) for plan in grid])
+    stages = [stage for record in records.values() for stage in record]
+    kept = [alive(stage) for record in passes.values() for stage in record]
+    assert model("pipeline", "alive", [[stage] for stage in stages]) == kept
+    assert '"1F1B", 16] == [4, 3, 2, 1]' in source(lesson, "alive")
+    assert [alive(stage) for stage in passes["1F1B", 4, 16]] == [4, 3, 2, 1]
 
 
 @pytest.fixture(scope="module")

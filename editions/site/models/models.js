@@ -100,6 +100,8 @@ window.modelTools = (() => {
         return {height, svg: svg + draw(px, py)};
     }
 
+    const HATCH = `<defs><pattern id="model-hatch" width="8" height="8" patternUnits="userSpaceOnUse">`
+        + `<path class="hatch" d="M-1 9L9 -1"/></pattern></defs>`;
     const decades = values => ({log: true, min: 10 ** Math.floor(Math.log10(Math.min(...values)) + 1e-9),
                                 max: 10 ** Math.ceil(Math.log10(Math.max(...values)) - 1e-9)});
     const line = (colour, points) => `<polyline class="line ${colour}" points="${points.map(p => p.join()).join(" ")}"/>`;
@@ -132,7 +134,7 @@ window.modelTools = (() => {
             const drawn = model.draw(values, width);
             const {height, svg, label} = drawn.picture;
             const words = [label, ...drawn.key.map(([, text]) => text)].join("; ");
-            picture.innerHTML = `<svg role="img" width="${width}" height="${height}">${svg}</svg>`;
+            picture.innerHTML = `<svg role="img" width="${width}" height="${height}">${HATCH}${svg}</svg>`;
             picture.firstChild.setAttribute("aria-label", words);
             key.replaceChildren(...drawn.key.map(([colour, text]) =>
                 element("li", {}, element("span", {class: `swatch ${colour}`}), text)));
