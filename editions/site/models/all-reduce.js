@@ -15,8 +15,8 @@
     const sizes = [3, 4, 5, 6, 7, 8, 9].flatMap(power => [1, 2, 5].map(digit => digit * 10 ** power)).slice(0, -2);
 
     function draw({axis, k, P, link, latency}, width) {
-        const seconds = (plan, at) => plan(axis === "bytes" ? at : P, axis === "bytes" ? k : at, link * 1e9 / 8, EACH,
-                                           latency * 1e-6);
+        const seconds = (plan, at) => plan(axis === "bytes" ? at : P, axis === "bytes" ? k : at, link * 1e9 / 8,
+                                           EACH, latency * 1e-6);
         const here = axis === "bytes" ? P : k;
         const along = axis === "bytes" ? sizes : machines;
         const words = axis === "bytes" ? bytes : number;
@@ -31,8 +31,9 @@
         const [best] = [...plans].sort((a, b) => seconds(a[1], here) - seconds(b[1], here));
         const moved = 2 * (k - 1) / k * P / (link * 1e9 / 8);
         const rounds = seconds(ring, here) - moved;
-        const text = `${number(k)} machines, ${bytes(P)} each: no plan is faster than ${best[0]}, ${time(seconds(best[1], here))}. `
-            + `On the ring the bytes take ${time(moved)}, and the ${number(2 * (k - 1))} rounds ${time(rounds)} more: `
+        const text = `${number(k)} machines, ${bytes(P)} each: no plan is faster than ${best[0]}, `
+            + `${time(seconds(best[1], here))}. On the ring the bytes take ${time(moved)}, and the `
+            + `${number(2 * (k - 1))} rounds ${time(rounds)} more: `
             + `${moved > rounds ? "bandwidth" : "latency"} binds.`;
         const rows = along.filter((_, n) => axis === "machines" || n % 3 === 0);
         return {text, key: now,
@@ -46,8 +47,10 @@
         functions: {oneServer, servers, ring, tree},
         inputs: [slider("k", "Machines", machines, 64),
                  slider("P", "Size of the array", sizes, 1e7, bytes),
-                 slider("link", "Bandwidth of a link", [1, 10, 25, 50, 100, 200, 400, 3600], 10, n => `${number(n)} Gbit/s`),
-                 slider("latency", "Latency of a message", [1, 2, 5, 10, 25, 50, 100, 1000], 25, n => `${number(n)} µs`),
+                 slider("link", "Bandwidth of a link", [1, 10, 25, 50, 100, 200, 400, 3600], 10,
+                        n => `${number(n)} Gbit/s`),
+                 slider("latency", "Latency of a message", [1, 2, 5, 10, 25, 50, 100, 1000], 25,
+                        n => `${number(n)} µs`),
                  choice("axis", "Horizontal axis", ["machines", "bytes"], "machines")],
         draw,
     });

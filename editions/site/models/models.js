@@ -11,11 +11,14 @@ window.modelTools = (() => {
     const share = value => `${number(100 * value)} %`;
     const within = (units, value) => units.find(([least]) => value >= least) ?? units.at(-1);
     const inUnits = (...units) => value => {
+        if (value === 0) return "0";
         const [least, unit] = within(units, value);
         return `${number(value / least)} ${unit}`;
     };
     const time = inUnits([1, "s"], [1e-3, "ms"], [1e-6, "µs"]);
     const bytes = inUnits([1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "bytes"]);
+    const flops = inUnits([1e15, "Pflop/s"], [1e12, "Tflop/s"], [1e9, "Gflop/s"], [1e6, "Mflop/s"], [1e3, "kflop/s"],
+                          [1, "flop/s"]);
     const range = (first, last) => Array.from({length: Math.max(0, last - first + 1)}, (_, n) => first + n);
 
     function element(name, attributes = {}, ...children) {
@@ -53,7 +56,7 @@ window.modelTools = (() => {
 
     function paste(name, label, start) {
         return {name, start, make: (id, first, changed) => {
-            const input = element("textarea", {id, rows: 4, spellcheck: "false"});
+            const input = element("textarea", {id, rows: 3, spellcheck: "false"});
             input.value = first;
             input.addEventListener("input", changed);
             return {read: () => input.value, parts: [element("label", {for: id}, label), input]};
@@ -104,7 +107,13 @@ window.modelTools = (() => {
         + `<path class="hatch" d="M-1 9L9 -1"/></pattern></defs>`;
     const decades = values => ({log: true, min: 10 ** Math.floor(Math.log10(Math.min(...values)) + 1e-9),
                                 max: 10 ** Math.ceil(Math.log10(Math.max(...values)) - 1e-9)});
-    const line = (colour, points) => `<polyline class="line ${colour}" points="${points.map(p => p.join()).join(" ")}"/>`;
+    const line = (colour, points) =>
+        `<polyline class="line ${colour}" points="${points.map(point => point.join()).join(" ")}"/>`;
+    const rect = (kind, from, to, top, height) =>
+        `<rect class="${kind}" x="${from}" y="${top}" width="${to - from}" height="${height}"/>`;
+    const block = (kind, from, to, top, height, words) => rect(kind, from, to, top, height)
+        + (to - from < 9 * words.length + 2 ? ""
+            : `<text class="inside" x="${(from + to) / 2}" y="${top + height / 2 + 5}">${words}</text>`);
     const dot = (colour, x, y) => `<circle class="dot ${colour}" cx="${x}" cy="${y}" r="6"/>`;
 
     function tableOf([head, ...rows]) {
@@ -160,5 +169,6 @@ window.modelTools = (() => {
         for (const place of document.querySelectorAll(`[data-model="${name}"]`)) build(place, model);
     }
 
-    return {number, share, time, bytes, range, slider, choice, paste, axes, decades, line, dot, show};
+    return {number, share, time, bytes, flops, range, slider, choice, paste, axes, decades, line, rect,
+            block, dot, show};
 })();

@@ -1,7 +1,7 @@
 "use strict";
 // The schedules of "Splitting the network", replayed as if messages took no time: a forward pass takes 1, a backward 2.
 {
-    const {share, range, slider, choice, axes, show} = window.modelTools;
+    const {share, range, slider, choice, axes, rect, block, show} = window.modelTools;
     const UNITS = {F: 1, B: 2};
 
     function order(way, stages, parts, stage) {
@@ -60,26 +60,21 @@
         const rows = record.map((_, stage) => [row(stage) + 15, `stage ${stage}`]);
         const x = {min: 0, max: end, label: "time, in forward passes"};
         const picture = axes({width, height: row(stages) + 52, x, rows}, px => record.map((passes, stage) =>
-            `<rect class="waiting" x="${px(0)}" y="${row(stage)}" width="${px(end) - px(0)}" height="30"/>`
-            + passes.map(([kind, part, start, stop]) => {
-                const wide = px(stop) - px(start);
-                const name = kind + part;
-                const box = `<rect class="pass ${kind} device${stage}" x="${px(start)}" y="${row(stage)}" width="${wide}" `
-                    + `height="30"/>`;
-                const words = `<text class="inside" x="${px(start) + wide / 2}" y="${row(stage) + 20}">${name}</text>`;
-                return wide < 9 * name.length + 2 ? box : box + words;
-            }).join("")).join(""));
+            rect("waiting", px(0), px(end), row(stage), 30) + passes.map(([kind, part, start, stop]) =>
+                block(`pass ${kind} device${stage}`, px(start), px(stop), row(stage), 30, kind + part)
+            ).join("")).join(""));
         const kept = record.map(alive);
         const waiting = share(idle(record));
         const memory = way === "forward only" ? "Without a backward pass, no stage keeps activations."
             : `Stages 0 to ${stages - 1} keep at most ${kept.join(", ")} of ${parts} micro-batches: `
               + `on stage 0 that is ${share(kept[0] / parts)} of the batch.`;
-        return {text: `${way}, ${stages} stages, ${parts} micro-batches: stages wait for ${waiting} of the time. ${memory}`,
+        const plan = `${way}, ${stages} stages, ${parts} micro-batches`;
+        return {text: `${plan}: stages wait for ${waiting} of the time. ${memory}`,
                 key: [["waiting", `waiting, ${waiting}`], ["F device0", "F, a forward pass"],
                       ...way === "forward only" ? [] : [["B device0", "B, a backward pass: twice the work"]]],
-                picture: {...picture, label: `Which stage works when, ${way}, ${stages} stages, ${parts} micro-batches`},
+                picture: {...picture, label: `Which stage works when, ${plan}`},
                 table: [["stage", "waiting", "alive", "order"], ...record.map((passes, stage) =>
-                    [stage, share(idle([...record.keys()].map(() => passes))), way === "forward only" ? "none" : kept[stage],
+                    [stage, waiting, way === "forward only" ? "none" : kept[stage],
                      passes.map(([kind, part]) => kind + part).join(" ")])]};
     }
 
