@@ -190,6 +190,21 @@ def test_workspaces(model):
 
 
 @pytest.mark.slow
+def test_loader(model):
+    """A batch comes as often as the formula of lesson 03 says, in the long run of the drawn schedule, too."""
+    grid = list(itertools.product([0, 1, 2, 3, 4], [5, 100], [20, 50, 500]))
+    text = source("pytorch/03-waiting-threads-and-copies.ipynb", "worker")
+    expected = [functions(text, "formula", load_seconds=load, train_seconds=train)["formula"](workers)
+                for workers, load, train in grid]
+    assert model("loader", "period", grid) == equal(expected)
+    drawn = model("loader", "schedule", [[*inputs, 132] for inputs in grid])
+    assert [(batches[-1][3] - batches[-121][3]) / 120 for batches in drawn] == equal(expected)  # 120: any worker's turn
+    for batches in drawn:
+        assert all(ready <= begin for _, _, ready, begin, _ in batches)
+        assert all(one[4] <= two[3] for one, two in itertools.pairwise(batches))
+
+
+@pytest.mark.slow
 def test_limits_can_be_pasted(opened):
     """What a reader pastes changes the roofline at once; a text without limits is told so, and nothing fails."""
     page, faults = opened("00-start-here.ipynb")
