@@ -78,7 +78,7 @@ window.modelTools = (() => {
 
     // Axes with their numbers; `draw` gets the functions from values to pixels and returns what is inside.
     function axes({width, height, x, y, left = 70, rows = []}, draw) {
-        const right = 24, top = y ? 30 : 6, bottom = 48;
+        const right = 34, top = y ? 30 : 6, bottom = 48;
         const place = ({min, max, log}, from, to) => {
             const position = log ? Math.log : value => value;
             return value => from + (to - from) * (position(value) - position(min)) / (position(max) - position(min));
