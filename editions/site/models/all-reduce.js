@@ -10,7 +10,7 @@
     const tree = (P, k, link, each, latency) => 2 * Math.ceil(Math.log2(k)) * (P / link + each + latency);
 
     const plans = [["one server", oneServer, "orange"], ["a server beside each worker", servers, "green"],
-                   ["ring", ring, "blue"], ["tree of whole arrays", tree, "pink"]];
+                   ["ring", ring, "blue dashed"], ["tree of whole arrays", tree, "pink"]];
     const machines = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
     const sizes = [3, 4, 5, 6, 7, 8, 9].flatMap(power => [1, 2, 5].map(digit => digit * 10 ** power)).slice(0, -2);
 
