@@ -4,6 +4,7 @@ import ast
 import contextlib
 import copy
 import hashlib
+import html
 import json
 import os
 import re
@@ -28,6 +29,13 @@ Colab opens this notebook alone. First run these lines there, in a cell of their
     !git clone -q https://github.com/{repository}
     %cd {name}/notebooks/pytorch
 ```"""
+MODEL = """<div class="model" data-model="{model}" data-start="{start}" hidden>
+<link rel="stylesheet" href="{static}/models.css">
+<p>{introduction}</p>
+<p class="model-end">{end}</p>
+<script defer src="{static}/models.js"></script>
+<script defer src="{static}/{model}.js"></script>
+</div>"""
 
 
 def lessons(solved=True):
@@ -189,6 +197,18 @@ def points(check, lesson):
     return f"+{name}"
 
 
+def add_model(notebook, lesson):
+    """Add the model that `models.json` names for a lesson, if it names one; without its script it stays hidden."""
+    models = json.loads((HERE / "site" / "models" / "models.json").read_text(encoding="utf-8"))
+    model = models.get(lesson.as_posix())
+    if model:
+        texts = {name: html.escape(model[name]) for name in ("model", "introduction", "end")}
+        static = "../" * (len(lesson.parts) - 1) + "_static"
+        source = MODEL.format(**texts, start=html.escape(json.dumps(model["start"])), static=static)
+        place = [cell.id for cell in notebook.cells].index(model["after"]) + 1
+        notebook.cells.insert(place, nbformat.v4.new_markdown_cell(source, id="model-to-play-with"))
+
+
 def write_site(folder, repository=None):
     """Write a site with all lessons, their results, and the helpers' docstrings; it also opens from disk.
 
@@ -210,6 +230,7 @@ def write_site(folder, repository=None):
             if repository and lesson.parts[0] == "pytorch":
                 note = COLAB.format(repository=repository, name=repository.split("/")[1])
                 notebook.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="colab"))
+            add_model(notebook, lesson)
             for cell in notebook.cells:
                 if has_tag(cell, "setup", "measure"):
                     cell.metadata["tags"].append("hide-input")

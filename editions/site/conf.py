@@ -18,7 +18,7 @@ html_theme = "sphinx_book_theme"
 html_title = project
 html_show_search_summary = False  # the summary would be fetched, which a page that is opened from disk cannot do
 html_use_index = False
-html_static_path = ["site.css"]
+html_static_path = ["site.css", "models"]
 html_css_files = ["site.css"]
 html_theme_options = {"use_fullscreen_button": False, "navbar_persistent": [], "show_toc_level": 2,
                       "home_page_in_toc": True}

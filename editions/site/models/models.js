@@ -1,0 +1,174 @@
+"use strict";
+// What all models share: inputs, axes and words. A model's own file calls show(name, model), where the model has
+//   title      what the model is of
+//   functions  the model itself, numbers in and numbers out; they are window.models[name], too
+//   inputs     what slider, choice and paste return
+//   draw       a function of the inputs' values and a width in pixels; it returns {text, picture, key, table}:
+//              a sentence, {height, svg, label}, a list of [colour, words], and rows of numbers, the first one a head
+window.models = {};
+window.modelTools = (() => {
+    const number = value => value.toLocaleString("en-US", {maximumSignificantDigits: 3});
+    const share = value => `${number(100 * value)} %`;
+    const within = (units, value) => units.find(([least]) => value >= least) ?? units.at(-1);
+    const inUnits = (...units) => value => {
+        if (value === 0) return "0";
+        const [least, unit] = within(units, value);
+        return `${number(value / least)} ${unit}`;
+    };
+    const time = inUnits([1, "s"], [1e-3, "ms"], [1e-6, "µs"]);
+    const bytes = inUnits([1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "bytes"]);
+    const flops = inUnits([1e15, "Pflop/s"], [1e12, "Tflop/s"], [1e9, "Gflop/s"], [1e6, "Mflop/s"], [1e3, "kflop/s"],
+                          [1, "flop/s"]);
+    const range = (first, last) => Array.from({length: Math.max(0, last - first + 1)}, (_, n) => first + n);
+
+    function element(name, attributes = {}, ...children) {
+        const made = document.createElement(name);
+        for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+        made.append(...children);
+        return made;
+    }
+
+    // A slider goes through a list of values, so that each press of an arrow key changes something.
+    function slider(name, label, values, start, words = number) {
+        return {name, start, make: (id, first, changed) => {
+            const shown = element("span", {class: "model-value", "aria-hidden": "true"});
+            const input = element("input", {type: "range", id, min: 0, max: values.length - 1});
+            const read = () => values[input.value];
+            const tell = () => {
+                shown.textContent = words(read());
+                input.setAttribute("aria-valuetext", shown.textContent);
+            };
+            input.value = values.indexOf(first);
+            input.addEventListener("input", () => { tell(); changed(); });
+            tell();
+            return {read, parts: [element("label", {for: id}, label), shown, input]};
+        }};
+    }
+
+    function choice(name, label, options, start) {
+        return {name, start, make: (id, first, changed) => {
+            const input = element("select", {id}, ...options.map(option => element("option", {}, option)));
+            input.value = first;
+            input.addEventListener("input", changed);
+            return {read: () => input.value, parts: [element("label", {for: id}, label), input]};
+        }};
+    }
+
+    function paste(name, label, start) {
+        return {name, start, make: (id, first, changed) => {
+            const input = element("textarea", {id, rows: 3, spellcheck: "false"});
+            input.value = first;
+            input.addEventListener("input", changed);
+            return {read: () => input.value, parts: [element("label", {for: id}, label), input]};
+        }};
+    }
+
+    // About `most` round numbers from min to max.
+    function ticks({min, max, log}, most) {
+        if (log) {
+            const powers = range(Math.ceil(Math.log10(min) - 1e-9), Math.floor(Math.log10(max) + 1e-9));
+            const every = Math.ceil(powers.length / most);
+            return powers.filter((_, n) => n % every === 0).map(power => 10 ** power);
+        }
+        const rough = (max - min) / most;
+        const power = 10 ** Math.floor(Math.log10(rough));
+        const step = power * [1, 2, 5, 10].find(each => each * power >= rough - 1e-9);
+        return range(Math.ceil(min / step - 1e-9), Math.floor(max / step + 1e-9)).map(n => n * step);
+    }
+
+    // Axes with their numbers; `draw` gets the functions from values to pixels and returns what is inside.
+    function axes({width, height, x, y, left = 70, rows = []}, draw) {
+        const right = 34, top = y ? 30 : 6, bottom = 48;
+        const place = ({min, max, log}, from, to) => {
+            const position = log ? Math.log : value => value;
+            return value => from + (to - from) * (position(value) - position(min)) / (position(max) - position(min));
+        };
+        const px = place(x, left, width - right);
+        const py = y && place(y, height - bottom, top);
+        const base = height - bottom;
+        let svg = `<path class="axis" d="M${left} ${top}V${base}H${width - right}"/>`;
+        for (const tick of ticks(x, width / 90)) {
+            svg += `<path class="axis" d="M${px(tick)} ${base}v5"/>`
+                + `<text x="${px(tick)}" y="${base + 20}" text-anchor="middle">${(x.words ?? number)(tick)}</text>`;
+        }
+        for (const tick of y ? ticks(y, height / 45) : []) {
+            svg += `<path class="grid" d="M${left} ${py(tick)}H${width - right}"/>`
+                + `<text x="${left - 8}" y="${py(tick) + 5}" text-anchor="end">${(y.words ?? number)(tick)}</text>`;
+        }
+        for (const [middle, words] of rows) {
+            svg += `<text x="${left - 8}" y="${middle + 5}" text-anchor="end">${words}</text>`;
+        }
+        svg += `<text x="${width - right}" y="${height - 6}" text-anchor="end">${x.label}</text>`
+            + (y ? `<text x="4" y="16">${y.label}</text>` : "");
+        return {height, svg: svg + draw(px, py)};
+    }
+
+    const HATCH = `<defs><pattern id="model-hatch" width="8" height="8" patternUnits="userSpaceOnUse">`
+        + `<path class="hatch" d="M-1 9L9 -1"/></pattern></defs>`;
+    const decades = values => ({log: true, min: 10 ** Math.floor(Math.log10(Math.min(...values)) + 1e-9),
+                                max: 10 ** Math.ceil(Math.log10(Math.max(...values)) - 1e-9)});
+    const line = (colour, points) =>
+        `<polyline class="line ${colour}" points="${points.map(point => point.join()).join(" ")}"/>`;
+    const rect = (kind, from, to, top, height) =>
+        `<rect class="${kind}" x="${from}" y="${top}" width="${to - from}" height="${height}"/>`;
+    const block = (kind, from, to, top, height, words) => rect(kind, from, to, top, height)
+        + (to - from < 9 * words.length + 2 ? ""
+            : `<text class="inside" x="${(from + to) / 2}" y="${top + height / 2 + 5}">${words}</text>`);
+    const dot = (colour, x, y) => `<circle class="dot ${colour}" cx="${x}" cy="${y}" r="6"/>`;
+
+    function tableOf([head, ...rows]) {
+        const row = (kind, cells) => element("tr", {}, ...cells.map(cell => element(kind, {}, cell)));
+        return element("table", {}, element("thead", {}, row("th", head)),
+                       element("tbody", {}, ...rows.map(cells => row("td", cells))));
+    }
+
+    function build(place, model) {
+        const start = JSON.parse(place.dataset.start);
+        const inputs = element("div", {class: "model-inputs"});
+        const read = {};
+        for (const {name, start: usual, make} of model.inputs) {
+            const made = make(`model-${name}`, start[name] ?? usual, () => update());
+            read[name] = made.read;
+            inputs.append(element("div", {}, ...made.parts));
+        }
+        const result = element("p", {class: "model-result", role: "status"});
+        const key = element("ul", {class: "model-key", "aria-hidden": "true"});
+        const picture = element("div", {class: "model-picture"});
+        const table = element("div", {class: "model-table"});
+        const numbers = element("details", {}, element("summary", {}, "The same in numbers"), table);
+
+        function update() {
+            const values = Object.fromEntries(Object.entries(read).map(([name, value]) => [name, value()]));
+            const width = Math.max(280, picture.clientWidth);
+            const drawn = model.draw(values, width);
+            const {height, svg, label} = drawn.picture;
+            const words = [label, ...drawn.key.map(([, text]) => text)].join("; ");
+            picture.innerHTML = `<svg role="img" width="${width}" height="${height}">${HATCH}${svg}</svg>`;
+            picture.firstChild.setAttribute("aria-label", words);
+            key.replaceChildren(...drawn.key.map(([colour, text]) =>
+                element("li", {}, element("span", {class: `swatch ${colour}`}), text)));
+            table.replaceChildren(tableOf(drawn.table));
+            if (result.textContent !== drawn.text) result.textContent = drawn.text;
+        }
+
+        place.prepend(element("p", {class: "model-title"}, model.title));
+        place.querySelector(".model-end").before(inputs, result, key, picture, numbers);
+        place.setAttribute("role", "group");
+        place.setAttribute("aria-label", model.title);
+        place.hidden = false;
+        update();
+        let drawnAt = picture.clientWidth;
+        new ResizeObserver(() => {
+            if (picture.clientWidth !== drawnAt) update();
+            drawnAt = picture.clientWidth;
+        }).observe(picture);
+    }
+
+    function show(name, model) {
+        window.models[name] = model.functions;
+        for (const place of document.querySelectorAll(`[data-model="${name}"]`)) build(place, model);
+    }
+
+    return {number, share, time, bytes, flops, range, slider, choice, paste, axes, decades, line, rect,
+            block, dot, show};
+})();

@@ -1,0 +1,70 @@
+"use strict";
+// The roofline of d2lhelpers.machine.Limits, with the reader's own limits.
+{
+    const {number, share, time, bytes, flops, range, slider, paste, axes, decades, line, dot, show} = window.modelTools;
+    const EXAMPLE = "memory 20 GB/s\narithmetic 100 Gflop/s\none dispatch 20 µs";
+
+    // What `limits()` prints, or two or three numbers: GB/s, Gflop/s, µs. Returns null if there are none.
+    function limitsIn(text) {
+        const labels = [/memory\s+([\d.]+)\s*GB\/s/, /arithmetic\s+([\d.]+)\s*Gflop\/s/,
+                        /dispatch\s+([\d.]+)\s*[µμu]s/];
+        const printed = labels.map(label => text.match(label)?.[1]);
+        const found = printed[0] && printed[1] ? printed : text.match(/\d+\.?\d*(e[+-]?\d+)?/g) ?? [];
+        const [bandwidth, peak, dispatch] = [0, 1, 2].map(n => Number(found[n] ?? 0));
+        if (!(bandwidth > 0 && peak > 0)) return null;
+        return {bandwidth: bandwidth * 1e9, peak: peak * 1e9, dispatch: dispatch * 1e-6};
+    }
+
+    function regime(operations, size, {bandwidth, peak, dispatch}) {
+        const bounds = [["overhead-bound", dispatch], ["memory-bound", size / bandwidth],
+                        ["compute-bound", operations / peak]];
+        return bounds.reduce((most, bound) => bound[1] > most[1] ? bound : most);
+    }
+
+    const roof = (intensity, {bandwidth, peak}) => Math.min(peak, intensity * bandwidth);
+    const colours = {"overhead-bound": "grey", "memory-bound": "green", "compute-bound": "blue"};
+    const intensities = range(-4, 10).map(power => 2 ** power);
+    const sizes = range(1, 10).flatMap(power => [1, 2, 5].map(digit => digit * 10 ** power)).slice(0, -2);
+
+    function draw({text: pasted, size, intensity}, width) {
+        const read = limitsIn(pasted);
+        const limits = read ?? limitsIn(EXAMPLE);
+        const operations = size * intensity;
+        const [kind, seconds] = regime(operations, size, limits);
+        const speed = operations / seconds;
+        const ridge = limits.peak / limits.bandwidth;
+        const edges = [Math.min(intensities[0], ridge / 4), Math.max(intensities.at(-1), ridge * 4)];
+        const x = {min: edges[0], max: edges[1], log: true, label: "operations per byte"};
+        const y = {...decades([roof(edges[0], limits), limits.peak * 2, speed]), label: "Gflop/s",
+                   words: each => number(each / 1e9)};
+        const picture = axes({width, height: 320, x, y}, (px, py) => {
+            const points = intensities => intensities.map(each => [px(each), py(roof(each, limits))]);
+            const bar = [[px(intensity) - 16, py(speed)], [px(intensity) + 16, py(speed)]];
+            return line("green", points([edges[0], ridge])) + line("blue", points([ridge, edges[1]]))
+                + (kind === "overhead-bound" ? line("grey", bar) : "") + dot(colours[kind], px(intensity), py(speed));
+        });
+        const text = `${bytes(size)}, ${number(intensity)} operations per byte: ${kind}, at least ${time(seconds)}. `
+            + `That is ${flops(speed)}, ${share(speed / limits.peak)} of the peak. `
+            + `The roof bends at ${number(ridge)} operations per byte.`;
+        const sorry = "There are no limits in your text, so these are an example's. Paste what limits() prints, "
+            + "or two numbers: GB/s and Gflop/s. ";
+        return {text: read ? text : sorry + text,
+                key: [["green", `memory, ${number(limits.bandwidth / 1e9)} GB/s`],
+                      ["blue", `arithmetic, ${number(limits.peak / 1e9)} Gflop/s`],
+                      ["grey", limits.dispatch ? `one dispatch, ${time(limits.dispatch)}` : "dispatch, not given"],
+                      [`${colours[kind]} point`, `this work, at most ${flops(speed)}`]],
+                picture: {...picture, label: `Roofline, and ${number(intensity)} operations per byte on ${bytes(size)}`},
+                table: [["operations per byte", "roof, Gflop/s"],
+                        ...intensities.filter((_, n) => n % 2 === 0).map(each =>
+                            [number(each), number(roof(each, limits) / 1e9)])]};
+    }
+
+    show("roofline", {
+        title: "A model to play with: the roofline of your machine",
+        functions: {limitsIn, regime, roof},
+        inputs: [paste("text", "Your limits, as limits() prints them", EXAMPLE),
+                 slider("size", "Bytes read and written", sizes, 5e8, bytes),
+                 slider("intensity", "Operations per byte", intensities, 0.125)],
+        draw,
+    });
+}

@@ -1,0 +1,310 @@
+import ast
+import itertools
+import json
+import re
+
+import nbformat
+import pytest
+from test_editions import editions
+
+MODELS = editions.HERE / "site" / "models"
+PLACES = json.loads((MODELS / "models.json").read_text(encoding="utf-8"))
+
+
+def source(lesson, cell_id):
+    """Return the text of a lesson's cell."""
+    [text] = [cell.source for cell in nbformat.read(editions.LESSONS / lesson, 4).cells if cell.id == cell_id]
+    return text
+
+
+def functions(text, *names, **given):
+    """Return what a text defines; with names, run only the definitions of these functions. It may use what is given."""
+    tree = ast.parse(text)
+    if names:
+        tree.body = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name in names]
+    exec(compile(tree, "lesson", "exec"), given)
+    return given
+
+
+@pytest.fixture
+def model(browser):
+    """Return a function that computes with a model's function in the browser: all its results for a grid of inputs."""
+    page = browser.new_page()
+
+    def computed(name, function, grid):
+        for script in ("models", name):
+            page.add_script_tag(path=MODELS / f"{script}.js")
+        call = "([name, f, grid]) => grid.map(inputs => window.models[name][f](...inputs))"
+        return page.evaluate(call, [name, function, list(grid)])
+
+    yield computed
+    page.close()
+
+
+def equal(value):
+    """Return an expected value of the model, up to rounding."""
+    return pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize("lesson", PLACES)
+def test_each_model_has_its_place(lesson):
+    """The cell that a model follows exists and is for readers; the page gets the model's own script and no other."""
+    notebook = editions.read(lesson)
+    before = [cell.id for cell in notebook.cells if not editions.has_tag(cell, "instructor")]
+    editions.add_model(notebook, editions.Path(lesson))
+    place = [cell.id for cell in notebook.cells].index("model-to-play-with")
+    assert notebook.cells[place - 1].id in before
+    assert notebook.cells[place - 1].id == PLACES[lesson]["after"]
+    name = PLACES[lesson]["model"]
+    assert notebook.cells[place].source.count(".js") == 2
+    assert (MODELS / f"{name}.js").exists()
+
+
+def test_models_are_small():
+    """A page with a model loads less than 20 kB for it; a page without one loads nothing."""
+    models = {place["model"] for place in PLACES.values()}
+    assert {path.stem for path in MODELS.glob("*.js")} == {"models", *models}
+    for name in models:
+        assert sum((MODELS / each).stat().st_size for each in ("models.js", "models.css", f"{name}.js")) < 20_000
+    page = nbformat.v4.new_notebook()
+    editions.add_model(page, editions.Path("01-imperative-and-symbolic.ipynb"))
+    assert page.cells == []
+
+
+@pytest.mark.slow
+def test_all_reduce(model):
+    """The plans for an all-reduce take the times of "A thousand machines"; a tree of 1,024 machines has 20 rounds."""
+    lesson = functions(source("deeper/a-thousand-machines.ipynb", "model"))
+    grid = list(itertools.product([1e3, 1e7, 1e9], [2, 3, 8, 1000, 1024], [1.25e8, 5e10], [0, 2e-6], [1e-6, 25e-6]))
+    for name, plan in {"oneServer": "star_time", "servers": "shared_time", "ring": "ring_time"}.items():
+        assert model("all-reduce", name, grid) == equal([lesson[plan](*inputs) for inputs in grid])
+    # cell `shapes-notes`: a binary tree of 1,024 has 20 rounds, in which each node sends the whole array
+    rounds = {2: 2, 3: 4, 8: 6, 1000: 20, 1024: 20}
+    trees = [rounds[k] * (P / link + each + latency) for P, k, link, each, latency in grid]
+    assert model("all-reduce", "tree", grid) == equal(trees)
+
+
+@pytest.mark.slow
+def test_pipeline(model):
+    """A pipeline's passes run in the orders that lesson 06 asserts, at the times of `replay`; all is counted alike."""
+    from d2lhelpers.torch_pipeline import Pass, idle, replay
+
+    lesson = "pytorch/06-splitting-the-network.ipynb"
+    bubble = functions(source(lesson, "lines"), "bubble")["bubble"]
+    alive = functions(source(lesson, "alive-def"))["alive"]
+    grid = list(itertools.product(["GPipe", "1F1B", "forward only"], range(2, 7), range(1, 17)))
+    records = dict(zip(grid, model("pipeline", "schedule", grid), strict=True))
+    passes = {plan: [[Pass(*each) for each in stage] for stage in record] for plan, record in records.items()}
+    for plan, record in passes.items():
+        assert replay(record, {"F": 1, "B": 2}) == record, plan
+    shares = [idle(record) for record in passes.values()]
+    assert model("pipeline", "idle", [[record] for record in records.values()]) == equal(shares)
+    for way, m, cell_id in (("GPipe", 4, "gpipe"), ("1F1B", 4, "f1b1")):
+        stages = [" ".join(map(str, stage)) for stage in passes[way, 2, m]]
+        assert all(f'"{order}"' in source(lesson, cell_id) for order in stages)
+    assert model("pipeline", "bubble", [plan[1:] for plan in grid]) == equal([bubble(*plan[1:]) for plan in grid])
+    assert shares == equal([bubble(*plan[1:]) for plan in grid])
+    stages = [stage for record in records.values() for stage in record]
+    kept = [alive(stage) for record in passes.values() for stage in record]
+    assert model("pipeline", "alive", [[stage] for stage in stages]) == kept
+    assert '"1F1B", 16] == [4, 3, 2, 1]' in source(lesson, "alive")
+    assert [alive(stage) for stage in passes["1F1B", 4, 16]] == [4, 3, 2, 1]
+
+
+@pytest.mark.slow
+def test_roofline(model):
+    """What limits an operator is what `Limits` says, and the limits are read from what it prints, or from numbers."""
+    from d2lhelpers.machine import Limits
+
+    work = list(itertools.product([10, 64e6, 2e9, 1e15], [80, 12e6, 512e6, 1e12]))
+    for machine in (Limits("cpu", 1e11, 2e10, 2e-5), Limits("cuda:0", 6.7e13, 3.35e12, 4e-6)):
+        limits = {"peak": machine.peak, "bandwidth": machine.bandwidth, "dispatch": machine.dispatch}
+        names, seconds = zip(*model("roofline", "regime", [[*each, limits] for each in work]), strict=True)
+        assert list(names) == [machine.regime(*each)[0] for each in work]
+        assert list(seconds) == equal([machine.regime(*each)[1] for each in work])
+        for text in (repr(machine), f"{machine.bandwidth / 1e9} {machine.peak / 1e9}, {machine.dispatch * 1e6}"):
+            assert model("roofline", "limitsIn", [[text]]) == [equal(limits)]
+        roofs = [each / machine._replace(dispatch=0).regime(each, 1)[1] for each in (0.1, 1e-3, 7, 1e4)]
+        assert model("roofline", "roof", [[each, limits] for each in (0.1, 1e-3, 7, 1e4)]) == equal(roofs)
+    assert model("roofline", "limitsIn", [["no numbers"], ["12"], ["0 0"]]) == [None] * 3
+
+
+@pytest.mark.slow
+def test_sharding(model):
+    """A rank holds the bytes of lesson 05: of its solution with momentum, and of the claimed shares with AdamW."""
+    lesson = "pytorch/05-sharding.ipynb"
+    per_rank = functions(source(lesson, "solution-1"), "per_rank")["per_rank"]
+    grid = list(itertools.product([1e6, 8e9], [1, 2, 3, 1024]))
+    found = model("sharding", "memory", [[P, N, 4] for P, N in grid])
+    assert [list(map(sum, ways)) for ways in found] == [equal(per_rank(P, N)) for P, N in grid]
+    shares = ast.literal_eval(re.search("shares = ({.*?})", source(lesson, "table-claim"))[1])
+    [found] = model("sharding", "memory", [[1e9, 2, 8]])
+    assert [sum(way) / 16e9 for way in found] == equal(list(shares.values()))
+    assert [[size / 1e9 for size in way] for way in found] == [[4, 4, 8], [4, 4, 4], [4, 2, 4], [2, 2, 4]]
+
+
+@pytest.mark.slow
+def test_checkpoints(model):
+    """Saves and failures cost what the formula of lesson 07 and its check say, and least at the square root."""
+    rules = (editions.LESSONS / "pytorch" / "checks" / "lesson_07.py").read_text(encoding="utf-8")
+    cost = functions(rules, "cost")["cost"]
+    grid = list(itertools.product([1, 2, 16, 1000], [1, 4, 16]))
+    found = model("checkpoints", "cost", [[every, 1000, 0.5, failures, 0] for every, failures in grid])
+    assert found == equal([cost(*each) for each in grid])
+    text = source("pytorch/07-many-machines.ipynb", "cost-read")
+    assert "*N* *c* / *s* + *F* (*s* − 1) / 2 + *F* *r*" in text
+    assert "least at *s* = √(2 *N* *c* / *F*)" in text
+    assert model("checkpoints", "cost", [[50, 1e4, 2, 10, 20]]) == equal([1e4 * 2 / 50 + 10 * 49 / 2 + 10 * 20])
+    assert model("checkpoints", "best", [[1000, 0.5, 4], [1e5, 2, 3]]) == equal([250**0.5, (2e5 * 2 / 3) ** 0.5])
+
+
+@pytest.mark.slow
+def test_queue(model):
+    """Calls take the times of lesson 03's two formulas, and end then in the schedule that is drawn."""
+    lesson = functions(source("03-asynchronous-computation.ipynb", "predicted"))
+    grid = list(itertools.product([1, 20, 500], [1, 20, 300], [0, 40], [1, 2, 200]))
+    for name, function in {"waitingEach": "waiting_each", "waitingOnce": "waiting_once"}.items():
+        expected = [lesson[function](*inputs) for inputs in grid]
+        assert model("queue", name, grid) == equal(expected)
+        drawn = model("queue", "calls", [[*inputs, name == "waitingEach"] for inputs in grid])
+        assert [calls[-1][2] + inputs[2] for calls, inputs in zip(drawn, grid, strict=True)] == equal(expected)
+
+
+@pytest.mark.slow
+def test_workspaces(model):
+    """Products run when the theory of lesson 04 says, and as many are waited for, in any order."""
+    from d2lhelpers.timeline import Operator
+
+    lesson = "04-automatic-parallelism.ipynb"
+    theory = functions(source(lesson, "theory"), "theory", Operator=Operator)["theory"]
+    waited_for = functions(source(lesson, "naive"), "waited_for")["waited_for"]
+    names = ["all of cpu(0) first", "five and five", "two and two", "alternately"]
+    orders = model("workspaces", "orderOf", [[name, count] for name in names for count in (1, 7, 10)])
+    assert orders[2] == [0] * 10 + [1] * 10
+    assert orders[-1] == [0, 1] * 10
+    grid = list(itertools.product([1, 3, 4, 8, 64], orders))
+    expected = [theory(workspaces, [f"cpu({device})" for device in order]) for workspaces, order in grid]
+    found = model("workspaces", "theory", grid)
+    assert found == [[[int(each.device[4]), each.start, each.end] for each in operators] for operators in expected]
+    assert model("workspaces", "waitedFor", [[products] for products in found]) == list(map(waited_for, expected))
+
+
+@pytest.mark.slow
+def test_loader(model):
+    """A batch comes as often as the formula of lesson 03 says, in the long run of the drawn schedule, too."""
+    grid = list(itertools.product([0, 1, 2, 3, 4], [5, 100], [20, 50, 500]))
+    text = source("pytorch/03-waiting-threads-and-copies.ipynb", "worker")
+    expected = [functions(text, "formula", load_seconds=load, train_seconds=train)["formula"](workers)
+                for workers, load, train in grid]
+    assert model("loader", "period", grid) == equal(expected)
+    drawn = model("loader", "schedule", [[*inputs, 132] for inputs in grid])
+    assert [(batches[-1][3] - batches[-121][3]) / 120 for batches in drawn] == equal(expected)  # 120: any worker's turn
+    for batches in drawn:
+        assert all(ready <= begin for _, _, ready, begin, _ in batches)
+        assert all(one[4] <= two[3] for one, two in itertools.pairwise(batches))
+
+
+@pytest.mark.slow
+def test_limits_can_be_pasted(opened):
+    """What a reader pastes changes the roofline at once; a text without limits is told so, and nothing fails."""
+    page, faults = opened("00-start-here.ipynb")
+    page.fill(".model textarea", "cpu:\nmemory 14.4 GB/s\narithmetic 86.4 Gflop/s\none dispatch 1.4 µs\n")
+    assert "bends at 6 operations per byte" in page.inner_text(".model [role=status]")
+    assert "86.4 Gflop/s" in page.get_attribute(".model svg", "aria-label")
+    page.fill(".model textarea", "<b>fast</b>")
+    assert "no limits in your text" in page.inner_text(".model [role=status]")
+    assert faults == []
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Make the pages that have a model, each with its title and one more cell, and without links."""
+    from sphinx.cmd import build
+
+    folder = tmp_path_factory.mktemp("site")
+    build_main, read = build.build_main, editions.read
+
+    def build_with_warnings(arguments):
+        return build_main([each for each in arguments if each not in ("-W", "--keep-going")])
+
+    def shortened(lesson):
+        notebook = read(lesson)
+        kept = notebook.cells[0].id, PLACES[lesson.as_posix()]["after"]
+        notebook.cells = [cell for cell in notebook.cells if cell.id in kept]
+        for cell in notebook.cells:
+            cell.source = re.sub(r"\]\([^)]*\)", "]", cell.source)
+        return notebook
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "build_main", build_with_warnings)
+        patch.setattr(editions, "read", shortened)
+        patch.setattr(editions, "lessons", lambda solved=True: [editions.Path(lesson) for lesson in PLACES])
+        patch.setenv("REPOSITORY", "")
+        editions.replace_edition(editions.write_site, folder)
+    return folder
+
+
+@pytest.fixture
+def opened(browser, site):
+    """Return a function that opens a lesson's page on a phone, and a list of the faults that the page reports."""
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.add_init_script("localStorage.setItem('mode', 'light')")  # without a choice the theme reports an error
+    faults = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda request: faults.append(request.url) if request.url.startswith("http") else None)
+
+    def of_ours(message):  # not the theme's fonts, which a page that is opened from disk may not load
+        if message.type == "error" and "fontawesome" not in message.text + message.location["url"]:
+            faults.append(message.text)
+
+    page.on("console", of_ours)
+
+    def open_page(lesson):
+        page.goto((site / lesson).with_suffix(".html").as_uri())
+        return page, faults
+
+    yield open_page
+    page.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", PLACES)
+def test_a_model_is_worked_by_keyboard(opened, lesson):
+    """From disk each input of a model changes its sentence and its picture's words by one key; nothing is fetched."""
+    page, faults = opened(lesson)
+    result = page.locator(".model [role=status]")
+    picture = page.locator(".model svg[role=img]")
+    for each in page.locator(".model :is(input, select)").all():
+        assert page.locator(f"label[for={each.get_attribute('id')}]").inner_text()
+        before = result.inner_text(), picture.get_attribute("aria-label")
+        last = each.evaluate("each => each.selectedIndex == each.length - 1 || each.value == each.max")
+        each.focus()
+        page.keyboard.press("ArrowLeft" if last else "ArrowRight")
+        after = result.inner_text(), picture.get_attribute("aria-label")
+        assert before[1] != after[1]
+        assert before[0] != after[0] or each.evaluate("each => each.localName") == "select"
+        assert page.locator(".model tbody tr").count() > 1
+    assert faults == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", PLACES)
+def test_a_model_fits_a_phone(opened, lesson):
+    """At 390 pixels no part of a model is wider than its frame, and no text of its picture is cut or too small."""
+    page, faults = opened(lesson)
+    page.locator(".model summary").click()
+    found = page.evaluate("""() => {
+        const frame = document.querySelector(".model").getBoundingClientRect();
+        const picture = document.querySelector(".model svg").getBoundingClientRect();
+        const outside = (each, limit) => [...each.getClientRects()].some(
+            ({left, right}) => left < limit.left - 1 || right > limit.right + 1);
+        const small = each => parseFloat(getComputedStyle(each).fontSize) < 14;
+        const all = selector => [...document.querySelectorAll(selector)];
+        return [
+            document.documentElement.scrollWidth > 390 && "the page is too wide",
+            ...all(".model *:not(.model-table *)").map(each => outside(each, frame) && `outside: ${each.outerHTML}`),
+            ...all(".model text").map(each => outside(each, picture) && `cut: ${each.outerHTML}`),
+            ...all(".model text, .model label, .model td").map(each => small(each) && `small: ${each.outerHTML}`),
+        ].filter(Boolean); }""")
+    assert found == []
+    assert faults == []
