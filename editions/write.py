@@ -165,6 +165,101 @@ def points(check, lesson):
     return f"+{name}"
 
 
+def shape_chapter(notebook, lesson):
+    """Put a lesson's number before its title, and what is on a sub-slide one level below its section."""
+    if lesson.stem[:2].isdigit():
+        notebook.cells[0].source = notebook.cells[0].source.replace("# ", f"# {lesson.stem[:2]} · ", 1)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and cell.metadata.get("slideshow", {}).get("slide_type") == "subslide":
+            cell.source = re.sub("^## ", "### ", cell.source, flags=re.MULTILINE)
+
+
+def name_of(lesson):
+    """Return what a link to a lesson says: "05", "PyTorch 05", or the title of a deeper notebook."""
+    if lesson.parts[0] == "deeper":
+        return title_of(lesson)
+    return f"{'PyTorch ' if lesson.parts[0] == 'pytorch' else ''}{lesson.stem[:2]}"
+
+
+def title_of(lesson):
+    """Return a lesson's title."""
+    return heading_of(read(lesson).cells[0])
+
+
+def heading_of(cell):
+    """Return the heading of a cell of text, or None if it has none that a link can lead to."""
+    found = re.search("^#{1,3} (.+)", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else None
+    return found and found[1]
+
+
+def slug(heading):
+    """Return the name by which a link leads to a heading."""
+    from myst_parser.mdit_to_docutils.base import default_slugify
+
+    return default_slugify(heading)
+
+
+def bold(cell):
+    """Return the texts that stand in bold in a cell of text."""
+    return re.findall(r"\*\*(.+?)\*\*", cell.source) if cell.cell_type == "markdown" else []
+
+
+def places_of_bold():
+    """Return for each text in bold, in lower case, the lessons that have it, each with its first such section."""
+    places = {}
+    for lesson in sorted(lessons(), key=lambda lesson: (lesson.parts[0] == "deeper", lesson)):
+        heading = ""
+        for cell in cells_to_read(lesson):
+            heading = heading_of(cell) or heading
+            for text in bold(cell):
+                places.setdefault(text.lower(), {}).setdefault(lesson, f"{lesson.as_posix()}#{slug(heading)}")
+    return places
+
+
+def cells_to_read(lesson):
+    """Return a lesson's cells without solutions and without remarks for instructors."""
+    return [cell for cell in read(lesson).cells if not has_tag(cell, "solution", "instructor")]
+
+
+def with_places(glossary):
+    """Return the glossary with links to the lessons below each entry."""
+    places = places_of_bold()
+    lines, terms = [], []
+    for line in glossary.splitlines():
+        lines.append(line)
+        if line.startswith("  "):
+            found = {}
+            for form in (form for term in terms for form in (term.lower(), f"{term.lower()}s")):
+                found = places.get(form, {}) | found
+            links = ", ".join(f"[{name_of(lesson)}]({link})" for lesson, link in found.items())
+            lines += ["", f"  Explained in {links}."]
+            terms = []
+        else:
+            terms.append(line)
+    return "\n".join(lines)
+
+
+def your_script():
+    """Return a page with what each lesson says below *Take it to your own script*: text, code and output."""
+    parts = ["# Your script: six lines per lesson",
+             "The end of every lesson, in one place. The lines stand on what the lesson defines: open it for the rest."]
+    for lesson in sorted(lessons(), key=lambda lesson: (len(lesson.parts), lesson)):
+        taking = False
+        for cell in cells_to_read(lesson):
+            heading = heading_of(cell)
+            if heading:
+                taking = "Take it to your own script" in heading
+                if taking:
+                    parts.append(f"## [{name_of(lesson)} · {title_of(lesson)}]({lesson.as_posix()}#{slug(heading)})")
+            if taking and cell.cell_type == "markdown":
+                text = re.sub("^#.*", "", cell.source)
+                parts.append(re.sub(r"(\]\()(?!http)", rf"\g<1>{lesson.parent.as_posix()}/", text).strip())
+            elif taking:
+                parts.append(f"```python\n{cell.source}\n```")
+                parts += [f"```text\n{output.text}```" for output in cell.outputs if output.output_type == "stream"]
+    return "\n\n".join(parts)
+
+
 def write_site(folder, repository=None):
     """Write a site with all lessons, their results, and the helpers' docstrings; it also opens from disk.
 
@@ -180,9 +275,13 @@ def write_site(folder, repository=None):
         readme = (HERE.parent / "README.md").read_text(encoding="utf-8").split("## For students")[0]
         contents = (source / "contents.md").read_text(encoding="utf-8")
         (source / "index.md").write_text(readme.replace("](notebooks/", "](") + contents, encoding="utf-8")
+        glossary = source / "glossary.md"
+        glossary.write_text(with_places(glossary.read_text(encoding="utf-8")), encoding="utf-8")
+        (source / "your-script.md").write_text(your_script(), encoding="utf-8")
         for lesson in lessons():
             notebook = read(lesson)
             notebook.cells = [cell for cell in notebook.cells if not has_tag(cell, "instructor")]
+            shape_chapter(notebook, lesson)
             if repository and lesson.parts[0] == "pytorch":
                 note = COLAB.format(repository=repository, name=repository.split("/")[1])
                 notebook.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="colab"))

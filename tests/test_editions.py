@@ -9,6 +9,7 @@ import symtable
 import sys
 import time
 from pathlib import Path
+from urllib.parse import unquote
 
 import nbformat
 import pytest
@@ -290,6 +291,49 @@ def test_what_the_site_is_made_of(small, monkeypatch, repository):
         editions.write_site(small / "other", repository)
 
 
+def test_a_chapter_has_sections():
+    """On the site a lesson's number stands before its title, and what is on a sub-slide is below its section."""
+    texts = [("slide", "# A title"), ("slide", "## A section"), ("subslide", "## Below it"), ("subslide", "### Below")]
+    book = nbformat.v4.new_notebook(cells=[
+        nbformat.v4.new_markdown_cell(text, metadata={"slideshow": {"slide_type": kind}}) for kind, text in texts])
+    editions.shape_chapter(book, Path("deeper", "a.ipynb"))
+    assert [cell.source for cell in book.cells] == ["# A title", "## A section", "### Below it", "### Below"]
+    editions.shape_chapter(book, Path("pytorch", "03-a.ipynb"))
+    assert book.cells[0].source == "# 03 · A title"
+
+
+# Bold words in lessons' notes that are no terms: names, letters of a formula, words that only stress something.
+NO_TERMS = {"mxnet", "pytorch", "jax", "t1", "t2", "t3", "elsewhere", "elsewhere.", "training", "inference", "define",
+            "run", "running", "finished", "releases the lock", "waiting and feeding", "memory and arithmetic"}
+
+
+def test_the_glossary_has_every_term():
+    """Texts of up to four words in bold in lessons' notes are in the glossary; each entry is in bold in a lesson."""
+    _, _, glossary = (editions.HERE / "site" / "glossary.md").read_text(encoding="utf-8").partition("```{glossary}")
+    terms = {term.lower() for term in re.findall(r"^\w.*", glossary, re.MULTILINE)}
+    lacking = set()
+    for lesson in editions.lessons():
+        for cell in editions.cells_to_read(lesson):
+            if cell.metadata.get("slideshow", {}).get("slide_type") == "notes":
+                found = {text.lower() for text in editions.bold(cell) if len(text.split()) <= 4}
+                lacking |= {text for text in found if not {text, text.removesuffix("s")} & terms}
+    assert lacking - NO_TERMS == set()
+    in_bold = set(editions.places_of_bold())
+    assert [term for term in sorted(terms) if not {term, f"{term}s"} & in_bold] == []
+
+
+def test_your_script_has_every_lessons_lines():
+    """The page with lines for the reader's own script has those of each lesson from 01 on, as they are stored."""
+    page = editions.your_script()
+    for lesson in editions.lessons():
+        if lesson.parts[0] != "deeper" and not lesson.stem.startswith("00"):
+            [section] = [part for part in page.split("\n## ") if f"({lesson}#" in part.splitlines()[0]]
+            taken = [cell for cell in cells(editions.LESSONS / lesson) if cell.id.startswith(("take", "script-group"))]
+            code = [cell.source for cell in taken if cell.cell_type == "code"]
+            assert re.findall("```python\n(.*?)\n```", section, re.DOTALL) == code
+            assert code or "| your question |" in section
+
+
 def global_symbols(table):
     """Return the global symbols of a symbol table and of all tables within it."""
     symbols = [symbol for symbol in table.get_symbols() if symbol.is_global()]
@@ -432,6 +476,42 @@ def test_every_page_of_the_site(browser, site):
     page.close()
     assert faults == []
     assert [url for url in asked if url.startswith("http")] == []
+
+
+@pytest.mark.slow
+def test_every_link_of_the_site(site):
+    """Every link within the site leads to a page that exists, and to an anchor on it; terms lead to the glossary."""
+    pages = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html") if "_static" not in path.parts}
+    anchors = {path: set(re.findall(' id="([^"]+)"', text)) for path, text in pages.items()}
+    lost = set()
+    for path, text in pages.items():
+        for link in re.findall('<a [^>]*href="(?![a-z]+:)([^"]*)"', text):
+            name, _, anchor = unquote(link).partition("#")
+            to = (path.parent / name).resolve() if name else path
+            if not to.exists() or (to in pages and anchor and anchor not in anchors[to]):
+                lost.add((path.name, link))
+    assert lost == set()
+    for name in ("05-sharding", "06-splitting-the-network"):
+        assert '="../glossary.html#term-rank"><strong>rank</strong>' in pages[site / "pytorch" / f"{name}.html"]
+    for name in ("<strong>all-reduce", "measure()"):
+        assert name in pages[site / "genindex.html"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "before", "after"), [
+    ("00-start-here", "index", "01-imperative-and-symbolic"),
+    ("08-make-it-fast", "07-many-machines", "deeper/a-compiler-in-forty-lines"),
+    ("deeper/make-it-fast-solved", "deeper/a-thousand-machines", None),
+    ("pytorch/00-start-here", None, "pytorch/01-compilers-and-interpreters"),
+    ("deeper/gpt-made-fast-solved", "deeper/what-an-all-reduce-sends", None),
+])
+def test_previous_and_next_stay_in_a_track(site, page, before, after):
+    """The links to the previous and the next page follow the order of a track, and end where it ends."""
+    path = site / f"{page}.html"
+    text = path.read_text(encoding="utf-8")
+    for kind, to in (("left-prev", before), ("right-next", after)):
+        found = re.findall(f'class="{kind}"\\s+href="([^"]+)"', text)
+        assert [(path.parent / link).resolve() for link in found] == ([site / f"{to}.html"] if to else [])
 
 
 @pytest.mark.slow
