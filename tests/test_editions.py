@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 import nbformat
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 spec = importlib.util.spec_from_file_location("editions", Path(__file__).parents[1] / "editions" / "write.py")
 editions = importlib.util.module_from_spec(spec)
@@ -122,6 +123,7 @@ def test_an_error_is_one_sentence(small, monkeypatch, capsys, arguments, error, 
     (["copies"], ["copies"]), (["student"], ["student"]), (["slides"], ["slides"]),
     (["slides", "--pdf"], ["slides", "printed by a browser"]),
     (["site", "--repository", "owner/name"], ["site for owner/name"]), (["site", "--repository="], ["site for "]),
+    (["site", "--pdf"], ["site for None and a PDF"]),
 ], ids=str)
 def test_each_command_writes_its_edition(monkeypatch, arguments, written):
     """Each of the words that `make` gives writes one edition; PDFs are printed only if they are asked for."""
@@ -129,7 +131,8 @@ def test_each_command_writes_its_edition(monkeypatch, arguments, written):
     for name in ("copies", "student", "slides"):
         writes = {"copies": "write_readers_copies", "student": "write_student_edition", "slides": "write_slides"}[name]
         monkeypatch.setattr(editions, writes, lambda folder, name=name: done.append(name))
-    monkeypatch.setattr(editions, "write_site", lambda folder, repository: done.append(f"site for {repository}"))
+    monkeypatch.setattr(editions, "write_site", lambda folder, repository, pdf: done.append(
+        f"site for {repository}{' and a PDF' if pdf else ''}"))
     monkeypatch.setattr(editions, "print_slides", lambda folder, browser: done.append(f"printed by {browser}"))
     monkeypatch.setattr(editions, "chromium", lambda: contextlib.nullcontext("a browser"))
     monkeypatch.setattr(editions, "replace_edition", lambda write, folder: write(folder))
@@ -457,25 +460,104 @@ def site(tmp_path_factory):
     return folder
 
 
+# What a person would find wrong with a page of the site.
+FAULTS_OF_A_PAGE = """() => {
+    const shown = [...document.querySelectorAll("article *")].filter(each => each.getClientRects().length);
+    const scrolls = each => matchMedia("screen").matches && each.closest("pre, .pst-scrollable-table-container");
+    const beyond = each => each.getBoundingClientRect().right > innerWidth + 1 && !scrolls(each);
+    return [
+        ...[...document.images].filter(each => !each.naturalWidth).map(each => `no picture: ${each.src}`),
+        ...shown.filter(beyond).map(each => `cut: ${each.outerHTML.slice(0, 80)}`),
+        document.documentElement.scrollWidth > innerWidth && "too wide"].filter(Boolean); }"""
+
+
 @pytest.mark.slow
-def test_every_page_of_the_site(browser, site):
-    """On a phone every page opens from disk, fits, lacks no picture, shows no error, and needs no network."""
-    page = browser.new_page(viewport={"width": 390, "height": 844})
+@pytest.mark.parametrize(("media", "width"), [("screen", 1280), ("screen", 390), ("print", 672)])
+def test_every_page_of_the_site(browser, site, media, width):
+    """On wide and narrow screens and on A4 each page opens from disk, fits, has its pictures, no error, no request."""
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    page.emulate_media(media=media)
     faults = []
     asked = []
     page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: message.type == "error" and faults.append(message.text))
     page.on("request", lambda request: asked.append(request.url))
     for path in site.rglob("*.html"):
-        page.goto(path.as_uri())
-        found = page.evaluate("""() => [
-            ...[...document.images].filter(each => !each.naturalWidth).map(each => `no picture: ${each.src}`),
-            document.documentElement.scrollWidth > 390 && "too wide"].filter(Boolean)""")
-        faults += [f"{path.name}: {fault}" for fault in found]
-    page.goto((site / "search.html").as_uri() + "?q=all-reduce")
-    page.wait_for_selector("#search-results li a[href*='multi-gpu']")
+        if "_static" not in path.parts:
+            page.goto(path.as_uri())
+            faults += [f"{path.name}: {fault}" for fault in page.evaluate(FAULTS_OF_A_PAGE)]
+    if media == "screen":
+        page.goto((site / "search.html").as_uri() + "?q=all-reduce")
+        page.wait_for_selector("#search-results li a[href*='multi-gpu']")
     page.close()
     assert faults == []
     assert [url for url in asked if url.startswith("http")] == []
+
+
+@pytest.mark.slow
+def test_folded_code_opens_by_keyboard(browser, site):
+    """The code of a cell that measures is folded; from the keyboard, one key opens it and closes it again."""
+    page = browser.new_page()
+    page.goto((site / "01-imperative-and-symbolic.html").as_uri())
+    folded = page.locator("#what-does-that-save details.hide").first
+    for key, shown in (("Enter", True), ("Space", False)):
+        for _ in range(300):
+            page.keyboard.press("Tab")
+            if folded.locator("summary").evaluate("each => each === document.activeElement"):
+                break
+        page.keyboard.press(key)
+        assert folded.locator("pre").first.is_visible() is shown
+        page.keyboard.press("Shift+Tab")
+    page.close()
+
+
+BESIDE = ["index", "formulas", "glossary", "your-script", "for-instructors", "helpers", "genindex", "search"]
+KINDS = ["index", "formulas", "genindex", "search", "pytorch/04-data-parallel"]
+PAGES = [*BESIDE, *(lesson.with_suffix("").as_posix() for lesson in editions.lessons())]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [
+    pytest.param(page, marks=[] if page in KINDS else pytest.mark.weekly) for page in PAGES])
+def test_a_page_is_accessible(browser, site, page):
+    """In the light and in the dark, with everything unfolded, axe finds nothing that breaks WCAG 2.2 AA."""
+    rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
+    broken = []
+    for theme in ("light", "dark"):
+        tab = browser.new_page(color_scheme=theme)
+        tab.goto((site / f"{page}.html").as_uri())
+        tab.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        found = Axe().run(tab, options={"runOnly": rules, "resultTypes": ["violations"]}).response["violations"]
+        broken += [f"{theme}: {each['id']}: {node['html']}" for each in found for node in each["nodes"]]
+        tab.close()
+    assert broken == []
+
+
+@pytest.mark.slow
+def test_a_book_is_printed(browser, tmp_path):
+    """The PDF has A4 pages, bookmarks and tags; a chapter begins a new page, whose number the contents name."""
+    css = (editions.HERE / "site" / "site.css").read_text(encoding="utf-8")
+    chapters = "".join(f"<span id='document-{name}'></span><section><h2>{name}</h2></section>" for name in ("a", "b/c"))
+    links = "<a href='#document-a'>a</a> <a href='#document-b/c'>c</a>"
+    page = tmp_path / "book.html"
+    page.write_text(f"<title>A</title><style>{css}</style><div id='jb-print-toc'>{links}</div>{chapters}")
+    editions.print_book(page, tmp_path / "book.pdf", browser)
+    pdf = (tmp_path / "book.pdf").read_bytes()
+    assert editions.page_numbers(tmp_path / "book.pdf") == {"document-a": 2, "document-b/c": 3}
+    assert len(re.findall(rb"/MediaBox ?\[0 0 59\d\S* 84\d", pdf)) == 3
+    assert all(part in pdf for part in (b"/Outlines", b"/StructTreeRoot"))
+
+
+@pytest.mark.slow
+@pytest.mark.weekly
+def test_the_site_as_a_pdf(browser, tmp_path):
+    """`make site PDF=1` also prints all lessons into one PDF, which is of a size that can be sent."""
+    editions.write_site(tmp_path / "site", pdf=True)
+    pdf = (tmp_path / "site" / "lessons.pdf").read_bytes()
+    numbers = editions.page_numbers(tmp_path / "site" / "lessons.pdf")
+    chapters = [numbers[f"document-{name}"] for name in ("00-start-here", "pytorch/11-make-it-fast", "helpers")]
+    assert 1 < chapters[0] < chapters[1] < chapters[2] < 900
+    assert len(pdf) < 60e6
 
 
 @pytest.mark.slow
