@@ -22,6 +22,7 @@ default_role = "code"
 html_theme = "sphinx_book_theme"
 html_title = project
 html_show_search_summary = False  # the summary would be fetched, which a page that is opened from disk cannot do
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system; without it the console shows an error
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 html_theme_options = {"use_fullscreen_button": False, "navbar_persistent": [], "show_toc_level": 1,
