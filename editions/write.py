@@ -260,16 +260,20 @@ def your_script():
     return "\n\n".join(parts)
 
 
-def write_site(folder, repository=None, pdf=False):
+def write_site(folder, repository=None, pdf=False, epub=False):
     """Write a site with all lessons, their results, and the helpers' docstrings; it also opens from disk.
 
-    `repository`, "owner/name" on GitHub, adds buttons that open a lesson on Binder or Colab; `pdf` adds lessons.pdf.
+    `repository`, "owner/name" on GitHub, adds buttons that open a lesson on Binder or Colab. `pdf` and `epub` add
+    lessons.pdf and lessons.epub.
     """
     os.environ["REPOSITORY"] = repository or ""  # conf.py reads it
     with tempfile.TemporaryDirectory() as place:
         source, book = Path(place, "site"), Path(place, "book")
         write_pages(source, repository)
         build(source, "html", folder)
+        if epub:
+            build(source, "epub", Path(place, "epub"))
+            shutil.copy(Path(place, "epub", "lessons.epub"), folder)
         if pdf:
             contents = (source / "index.md").read_text(encoding="utf-8")
             (source / "index.md").write_text(contents.replace("\ngenindex", ""), encoding="utf-8")  # which has no text
@@ -442,6 +446,7 @@ def main():
     parser.add_argument("edition", choices=["copies", "slides", "site", "student"])
     parser.add_argument("folder", type=lambda path: Path(path).resolve())
     parser.add_argument("--pdf", action="store_true", help="print the slides, or the site, into PDFs, too")
+    parser.add_argument("--epub", action="store_true", help="also make an e-book of the site")
     parser.add_argument("--repository", type=repository_name, help="owner/name, for buttons for Binder and Colab")
     asked = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # which also removes what is half written
@@ -451,7 +456,7 @@ def main():
         elif asked.edition == "student":
             replace_edition(write_student_edition, asked.folder)
         elif asked.edition == "site":
-            replace_edition(lambda folder: write_site(folder, asked.repository, asked.pdf), asked.folder)
+            replace_edition(lambda folder: write_site(folder, asked.repository, asked.pdf, asked.epub), asked.folder)
         else:
             replace_edition(write_slides, asked.folder)
             if asked.pdf:

@@ -8,6 +8,8 @@ import subprocess
 import symtable
 import sys
 import time
+import xml.dom.minidom
+import zipfile
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -122,8 +124,10 @@ def test_an_error_is_one_sentence(small, monkeypatch, capsys, arguments, error, 
 @pytest.mark.parametrize(("arguments", "written"), [
     (["copies"], ["copies"]), (["student"], ["student"]), (["slides"], ["slides"]),
     (["slides", "--pdf"], ["slides", "printed by a browser"]),
-    (["site", "--repository", "owner/name"], ["site for owner/name"]), (["site", "--repository="], ["site for "]),
-    (["site", "--pdf"], ["site for None and a PDF"]),
+    (["site", "--repository", "owner/name"], ["site for owner/name, PDF: False, EPUB: False"]),
+    (["site", "--repository="], ["site for , PDF: False, EPUB: False"]),
+    (["site", "--pdf"], ["site for None, PDF: True, EPUB: False"]),
+    (["site", "--epub"], ["site for None, PDF: False, EPUB: True"]),
 ], ids=str)
 def test_each_command_writes_its_edition(monkeypatch, arguments, written):
     """Each of the words that `make` gives writes one edition; PDFs are printed only if they are asked for."""
@@ -131,8 +135,8 @@ def test_each_command_writes_its_edition(monkeypatch, arguments, written):
     for name in ("copies", "student", "slides"):
         writes = {"copies": "write_readers_copies", "student": "write_student_edition", "slides": "write_slides"}[name]
         monkeypatch.setattr(editions, writes, lambda folder, name=name: done.append(name))
-    monkeypatch.setattr(editions, "write_site", lambda folder, repository, pdf: done.append(
-        f"site for {repository}{' and a PDF' if pdf else ''}"))
+    monkeypatch.setattr(editions, "write_site", lambda folder, repository, pdf, epub: done.append(
+        f"site for {repository}, PDF: {pdf}, EPUB: {epub}"))
     monkeypatch.setattr(editions, "print_slides", lambda folder, browser: done.append(f"printed by {browser}"))
     monkeypatch.setattr(editions, "chromium", lambda: contextlib.nullcontext("a browser"))
     monkeypatch.setattr(editions, "replace_edition", lambda write, folder: write(folder))
@@ -555,9 +559,13 @@ def test_a_book_is_printed(browser, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.weekly
-def test_the_site_as_a_pdf(browser, tmp_path):
-    """`make site PDF=1` also prints all lessons into one PDF, which is of a size that can be sent."""
-    editions.write_site(tmp_path / "site", pdf=True)
+def test_the_site_as_a_book(browser, tmp_path):
+    """`make site PDF=1 EPUB=1` also makes a PDF and an EPUB of all lessons, of a size that can be sent."""
+    editions.write_site(tmp_path / "site", pdf=True, epub=True)
+    with zipfile.ZipFile(tmp_path / "site" / "lessons.epub") as epub:
+        for name in epub.namelist():
+            if name.endswith(".xhtml"):
+                xml.dom.minidom.parseString(epub.read(name))
     pdf = (tmp_path / "site" / "lessons.pdf").read_bytes()
     numbers = editions.page_numbers(tmp_path / "site" / "lessons.pdf")
     chapters = [numbers[f"document-{name}"] for name in ("00-start-here", "pytorch/11-make-it-fast", "helpers")]

@@ -7,7 +7,10 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 
+import d2lhelpers
+
 project = "How deep-learning frameworks get their speed"
+version = d2lhelpers.__version__  # which an EPUB must have
 copyright = "its authors; text and figures are under CC BY 4.0, the code is under the MIT licence"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]  # napoleon reads "Raises:"
 exclude_patterns = ["checks", "*/checks", "contents.md"]
@@ -23,6 +26,7 @@ html_theme = "sphinx_book_theme"
 html_title = project
 html_show_search_summary = False  # the summary would be fetched, which a page that is opened from disk cannot do
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system; without it the console shows an error
+epub_basename = "lessons"
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 html_theme_options = {"use_fullscreen_button": False, "navbar_persistent": [], "show_toc_level": 1,
