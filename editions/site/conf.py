@@ -38,8 +38,6 @@ if repository := os.environ.get("REPOSITORY"):
         "launch_buttons": {"notebook_interface": "jupyterlab", "binderhub_url": "https://mybinder.org",
                            "colab_url": "https://colab.research.google.com"}}
 
-
-
 GLOSSARY = Path(__file__).with_name("glossary.md").read_text(encoding="utf-8").split("```{glossary}")[1]
 TERMS = {term.lower() for term in re.findall(r"^\w.*", GLOSSARY, re.MULTILINE)}
 FIRST_OF_A_PART = ("pytorch/00-start-here", "your-script")  # no page before them belongs to the same part
