@@ -48,8 +48,8 @@ execute: setup ## runs the lessons from fresh kernels and stores them (LESSONS=.
 slides: setup ## makes a deck of every lesson in build/slides, which opens without a network (PDF=1: also PDFs)
 	.venv/bin/python editions/write.py slides build/slides $(if $(PDF),--pdf)
 
-site: setup ## makes a site of all lessons in build/site (REPOSITORY=owner/name adds buttons for Binder and Colab)
-	.venv/bin/python editions/write.py site build/site --repository='$(REPOSITORY)'
+site: setup ## makes a site in build/site (PDF=1, EPUB=1: also as a book; REPOSITORY=owner/name: Binder and Colab)
+	.venv/bin/python editions/write.py site build/site --repository='$(REPOSITORY)' $(if $(PDF),--pdf) $(if $(EPUB),--epub)
 
 student: setup ## makes an edition without solutions and outputs in build/student: assignments for nbgrader
 	.venv/bin/python editions/write.py student build/student

@@ -8,10 +8,14 @@ import subprocess
 import symtable
 import sys
 import time
+import xml.dom.minidom
+import zipfile
 from pathlib import Path
+from urllib.parse import unquote
 
 import nbformat
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 spec = importlib.util.spec_from_file_location("editions", Path(__file__).parents[1] / "editions" / "write.py")
 editions = importlib.util.module_from_spec(spec)
@@ -120,7 +124,10 @@ def test_an_error_is_one_sentence(small, monkeypatch, capsys, arguments, error, 
 @pytest.mark.parametrize(("arguments", "written"), [
     (["copies"], ["copies"]), (["student"], ["student"]), (["slides"], ["slides"]),
     (["slides", "--pdf"], ["slides", "printed by a browser"]),
-    (["site", "--repository", "owner/name"], ["site for owner/name"]), (["site", "--repository="], ["site for "]),
+    (["site", "--repository", "owner/name"], ["site for owner/name, PDF: False, EPUB: False"]),
+    (["site", "--repository="], ["site for , PDF: False, EPUB: False"]),
+    (["site", "--pdf"], ["site for None, PDF: True, EPUB: False"]),
+    (["site", "--epub"], ["site for None, PDF: False, EPUB: True"]),
 ], ids=str)
 def test_each_command_writes_its_edition(monkeypatch, arguments, written):
     """Each of the words that `make` gives writes one edition; PDFs are printed only if they are asked for."""
@@ -128,7 +135,8 @@ def test_each_command_writes_its_edition(monkeypatch, arguments, written):
     for name in ("copies", "student", "slides"):
         writes = {"copies": "write_readers_copies", "student": "write_student_edition", "slides": "write_slides"}[name]
         monkeypatch.setattr(editions, writes, lambda folder, name=name: done.append(name))
-    monkeypatch.setattr(editions, "write_site", lambda folder, repository: done.append(f"site for {repository}"))
+    monkeypatch.setattr(editions, "write_site", lambda folder, repository, pdf, epub: done.append(
+        f"site for {repository}, PDF: {pdf}, EPUB: {epub}"))
     monkeypatch.setattr(editions, "print_slides", lambda folder, browser: done.append(f"printed by {browser}"))
     monkeypatch.setattr(editions, "chromium", lambda: contextlib.nullcontext("a browser"))
     monkeypatch.setattr(editions, "replace_edition", lambda write, folder: write(folder))
@@ -309,6 +317,49 @@ def test_what_the_site_is_made_of(small, monkeypatch, repository):
         editions.write_site(small / "other", repository)
 
 
+def test_a_chapter_has_sections():
+    """On the site a lesson's number stands before its title, and what is on a sub-slide is below its section."""
+    texts = [("slide", "# A title"), ("slide", "## A section"), ("subslide", "## Below it"), ("subslide", "### Below")]
+    book = nbformat.v4.new_notebook(cells=[
+        nbformat.v4.new_markdown_cell(text, metadata={"slideshow": {"slide_type": kind}}) for kind, text in texts])
+    editions.shape_chapter(book, Path("deeper", "a.ipynb"))
+    assert [cell.source for cell in book.cells] == ["# A title", "## A section", "### Below it", "### Below"]
+    editions.shape_chapter(book, Path("pytorch", "03-a.ipynb"))
+    assert book.cells[0].source == "# 03 · A title"
+
+
+# Bold words in lessons' notes that are no terms: names, letters of a formula, words that only stress something.
+NO_TERMS = {"mxnet", "pytorch", "jax", "t1", "t2", "t3", "elsewhere", "elsewhere.", "training", "inference", "define",
+            "run", "running", "finished", "releases the lock", "waiting and feeding", "memory and arithmetic"}
+
+
+def test_the_glossary_has_every_term():
+    """Texts of up to four words in bold in lessons' notes are in the glossary; each entry is in bold in a lesson."""
+    _, _, glossary = (editions.HERE / "site" / "glossary.md").read_text(encoding="utf-8").partition("```{glossary}")
+    terms = {term.lower() for term in re.findall(r"^\w.*", glossary, re.MULTILINE)}
+    lacking = set()
+    for lesson in editions.lessons():
+        for cell in editions.cells_to_read(lesson):
+            if cell.metadata.get("slideshow", {}).get("slide_type") == "notes":
+                found = {text.lower() for text in editions.bold(cell) if len(text.split()) <= 4}
+                lacking |= {text for text in found if not {text, text.removesuffix("s")} & terms}
+    assert lacking - NO_TERMS == set()
+    in_bold = set(editions.places_of_bold())
+    assert [term for term in sorted(terms) if not {term, f"{term}s"} & in_bold] == []
+
+
+def test_your_script_has_every_lessons_lines():
+    """The page with lines for the reader's own script has those of each lesson from 01 on, as they are stored."""
+    page = editions.your_script()
+    for lesson in editions.lessons():
+        if lesson.parts[0] != "deeper" and not lesson.stem.startswith("00"):
+            [section] = [part for part in page.split("\n## ") if f"({lesson}#" in part.splitlines()[0]]
+            taken = [cell for cell in cells(editions.LESSONS / lesson) if cell.id.startswith(("take", "script-group"))]
+            code = [cell.source for cell in taken if cell.cell_type == "code"]
+            assert re.findall("```python\n(.*?)\n```", section, re.DOTALL) == code
+            assert code or "| your question |" in section
+
+
 def global_symbols(table):
     """Return the global symbols of a symbol table and of all tables within it."""
     symbols = [symbol for symbol in table.get_symbols() if symbol.is_global()]
@@ -432,25 +483,149 @@ def site(tmp_path_factory):
     return folder
 
 
+# What a person would find wrong with a page of the site.
+FAULTS_OF_A_PAGE = """() => {
+    const shown = [...document.querySelectorAll("article *")].filter(each => each.getClientRects().length);
+    const scrolls = each => matchMedia("screen").matches && each.closest("pre, .pst-scrollable-table-container");
+    const beyond = each => each.getBoundingClientRect().right > innerWidth + 1 && !scrolls(each);
+    return [
+        ...[...document.images].filter(each => !each.naturalWidth).map(each => `no picture: ${each.src}`),
+        ...shown.filter(beyond).map(each => `cut: ${each.outerHTML.slice(0, 80)}`),
+        document.documentElement.scrollWidth > innerWidth && "too wide"].filter(Boolean); }"""
+
+
 @pytest.mark.slow
-def test_every_page_of_the_site(browser, site):
-    """On a phone every page opens from disk, fits, lacks no picture, shows no error, and needs no network."""
-    page = browser.new_page(viewport={"width": 390, "height": 844})
+@pytest.mark.parametrize(("media", "width"), [("screen", 1280), ("screen", 390), ("print", 672)])
+def test_every_page_of_the_site(browser, site, media, width):
+    """On wide and narrow screens and on A4 each page opens from disk, fits, has its pictures, no error, no request."""
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    page.emulate_media(media=media)
     faults = []
     asked = []
     page.on("pageerror", lambda error: faults.append(str(error)))
+    def log(message):  # Chromium refuses to preload a font from disk, and then loads it as the style sheet says
+        if message.type == "error" and "woff2" not in message.text + message.location["url"]:
+            faults.append(message.text)
+
+    page.on("console", log)
     page.on("request", lambda request: asked.append(request.url))
     for path in site.rglob("*.html"):
-        page.goto(path.as_uri())
-        found = page.evaluate("""() => [
-            ...[...document.images].filter(each => !each.naturalWidth).map(each => `no picture: ${each.src}`),
-            document.documentElement.scrollWidth > 390 && "too wide"].filter(Boolean)""")
-        faults += [f"{path.name}: {fault}" for fault in found]
-    page.goto((site / "search.html").as_uri() + "?q=all-reduce")
-    page.wait_for_selector("#search-results li a[href*='multi-gpu']")
+        if "_static" not in path.parts:
+            page.goto(path.as_uri())
+            faults += [f"{path.name}: {fault}" for fault in page.evaluate(FAULTS_OF_A_PAGE)]
+    if media == "screen":
+        page.goto((site / "search.html").as_uri() + "?q=all-reduce")
+        page.wait_for_selector("#search-results li a[href*='multi-gpu']")
     page.close()
     assert faults == []
     assert [url for url in asked if url.startswith("http")] == []
+
+
+@pytest.mark.slow
+def test_folded_code_opens_by_keyboard(browser, site):
+    """The code of a cell that measures is folded; from the keyboard, one key opens it and closes it again."""
+    page = browser.new_page()
+    page.goto((site / "01-imperative-and-symbolic.html").as_uri())
+    folded = page.locator("#what-does-that-save details.hide").first
+    for key, shown in (("Enter", True), ("Space", False)):
+        for _ in range(300):
+            page.keyboard.press("Tab")
+            if folded.locator("summary").evaluate("each => each === document.activeElement"):
+                break
+        page.keyboard.press(key)
+        assert folded.locator("pre").first.is_visible() is shown
+        page.keyboard.press("Shift+Tab")
+    page.close()
+
+
+BESIDE = ["index", "formulas", "glossary", "your-script", "for-instructors", "helpers", "genindex", "search"]
+KINDS = ["index", "formulas", "genindex", "search", "pytorch/04-data-parallel"]
+PAGES = [*BESIDE, *(lesson.with_suffix("").as_posix() for lesson in editions.lessons())]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [
+    pytest.param(page, marks=[] if page in KINDS else pytest.mark.weekly) for page in PAGES])
+def test_a_page_is_accessible(browser, site, page):
+    """In the light and in the dark, with everything unfolded, axe finds nothing that breaks WCAG 2.2 AA."""
+    rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
+    broken = []
+    for theme in ("light", "dark"):
+        tab = browser.new_page(color_scheme=theme)
+        tab.goto((site / f"{page}.html").as_uri())
+        tab.add_style_tag(content="* { animation: none !important }")  # colours as they are in the end
+        tab.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        found = Axe().run(tab, options={"runOnly": rules, "resultTypes": ["violations"]}).response["violations"]
+        broken += [f"{theme}: {each['id']}: {node['html']}" for each in found for node in each["nodes"]]
+        tab.close()
+    assert broken == []
+
+
+@pytest.mark.slow
+def test_a_book_is_printed(browser, tmp_path):
+    """The PDF has A4 pages, bookmarks and tags; a chapter begins a new page, whose number the contents name."""
+    css = (editions.HERE / "site" / "site.css").read_text(encoding="utf-8")
+    chapters = "".join(f"<span id='document-{name}'></span><section><h2>{name}</h2></section>" for name in ("a", "b/c"))
+    links = "<a href='#document-a'>a</a> <a href='#document-b/c'>c</a>"
+    page = tmp_path / "book.html"
+    page.write_text(f"<title>A</title><style>{css}</style><div id='jb-print-toc'>{links}</div>{chapters}")
+    editions.print_book(page, tmp_path / "book.pdf", browser)
+    pdf = (tmp_path / "book.pdf").read_bytes()
+    assert editions.page_numbers(tmp_path / "book.pdf") == {"document-a": 2, "document-b/c": 3}
+    assert len(re.findall(rb"/MediaBox ?\[0 0 59\d\S* 84\d", pdf)) == 3
+    assert all(part in pdf for part in (b"/Outlines", b"/StructTreeRoot"))
+
+
+@pytest.mark.slow
+@pytest.mark.weekly
+def test_the_site_as_a_book(browser, tmp_path):
+    """`make site PDF=1 EPUB=1` also makes a PDF and an EPUB of all lessons, of a size that can be sent."""
+    editions.write_site(tmp_path / "site", pdf=True, epub=True)
+    with zipfile.ZipFile(tmp_path / "site" / "lessons.epub") as epub:
+        for name in epub.namelist():
+            if name.endswith(".xhtml"):
+                xml.dom.minidom.parseString(epub.read(name))
+    pdf = (tmp_path / "site" / "lessons.pdf").read_bytes()
+    numbers = editions.page_numbers(tmp_path / "site" / "lessons.pdf")
+    chapters = [numbers[f"document-{name}"] for name in ("00-start-here", "pytorch/11-make-it-fast", "helpers")]
+    assert 1 < chapters[0] < chapters[1] < chapters[2] < 900
+    assert len(pdf) < 60e6
+
+
+@pytest.mark.slow
+def test_every_link_of_the_site(site):
+    """Every link within the site leads to a page that exists, and to an anchor on it; terms lead to the glossary."""
+    pages = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html") if "_static" not in path.parts}
+    anchors = {path: set(re.findall(' id="([^"]+)"', text)) for path, text in pages.items()}
+    lost = set()
+    for path, text in pages.items():
+        for link in re.findall('<a [^>]*href="(?![a-z]+:)([^"]*)"', text):
+            name, _, anchor = unquote(link).partition("#")
+            to = (path.parent / name).resolve() if name else path
+            if not to.exists() or (to in pages and anchor and anchor not in anchors[to]):
+                lost.add((path.name, link))
+    assert lost == set()
+    for name in ("05-sharding", "06-splitting-the-network"):
+        assert '="../glossary.html#term-rank"><strong>rank</strong>' in pages[site / "pytorch" / f"{name}.html"]
+    for name in ("<strong>all-reduce", "measure()"):
+        assert name in pages[site / "genindex.html"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "before", "after"), [
+    ("00-start-here", "index", "01-imperative-and-symbolic"),
+    ("08-make-it-fast", "07-many-machines", "deeper/a-compiler-in-forty-lines"),
+    ("deeper/make-it-fast-solved", "deeper/a-thousand-machines", None),
+    ("pytorch/00-start-here", None, "pytorch/01-compilers-and-interpreters"),
+    ("deeper/gpt-made-fast-solved", "deeper/what-an-all-reduce-sends", None),
+])
+def test_previous_and_next_stay_in_a_track(site, page, before, after):
+    """The links to the previous and the next page follow the order of a track, and end where it ends."""
+    path = site / f"{page}.html"
+    text = path.read_text(encoding="utf-8")
+    for kind, to in (("left-prev", before), ("right-next", after)):
+        found = re.findall(f'class="{kind}"\\s+href="([^"]+)"', text)
+        assert [(path.parent / link).resolve() for link in found] == ([site / f"{to}.html"] if to else [])
 
 
 @pytest.mark.slow
