@@ -30,7 +30,7 @@ class Needs(NamedTuple):
     @property
     def parts(self) -> dict[str, float]:
         """The five parts by name, in seconds."""
-        return dict(zip(self._fields[2:7], self[2:7], strict=True))
+        return {name: getattr(self, name) for name in self._fields[2:7]}
 
     @property
     def binds(self) -> str:

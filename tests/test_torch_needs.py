@@ -8,7 +8,7 @@ from torch.utils.data import DataLoader
 
 from d2lhelpers.machine import Limits
 from d2lhelpers.torch_gpt import GPT
-from d2lhelpers.torch_needs import needs, training_flops
+from d2lhelpers.torch_needs import Needs, needs, plot_parts, training_flops
 from d2lhelpers.torch_work import count_work
 
 MACHINE = Limits("example", peak=1e15, bandwidth=1e15, dispatch=1e-9)
@@ -59,11 +59,14 @@ def test_a_loader_feeds_and_does_not_wait(sleep):
         for _ in DataLoader(Slow(sleep), batch_size=1):
             time.sleep(0.01)
 
+    start = time.perf_counter()
     found = needs(work, MACHINE)
+    passed = time.perf_counter() - start
     assert found.binds == "feeding"
     assert found.feeding > 0.14
     assert found.waiting >= 0.03
-    assert found.seconds >= found.feeding
+    assert found.feeding <= found.seconds <= passed
+    assert found.processor > (0 if sleep else 0.14)
 
 
 def test_the_largest_part_binds():
@@ -73,3 +76,17 @@ def test_the_largest_part_binds():
         machine = MACHINE._replace(**{slow: 1e3 if slow != "dispatch" else 100})
         binds = {"peak": "arithmetic", "bandwidth": "memory", "dispatch": "overhead"}[slow]
         assert needs(lambda: x @ x, machine).binds == binds
+
+
+def test_a_bar_shows_the_share_of_each_part():
+    """Each bar is divided into five parts, of which waiting alone is hatched; a legend above names each part once."""
+    from matplotlib import pyplot as plt
+    found = {name: Needs(30, 10, 1, 2, 3, 4, 10, None) for name in ("slow", "fast")}
+    plot_parts(found)
+    ax = plt.gca()
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx([0.05, 0.1, 0.15, 0.2, 0.5] * 2)
+    assert [bar.get_x() for bar in ax.patches] == pytest.approx([0, 0.05, 0.15, 0.3, 0.5] * 2)
+    assert [bool(bar.get_hatch()) for bar in ax.patches] == [True, False, False, False, False] * 2
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(found["slow"].parts)
+    assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
+    plt.close()
