@@ -17,7 +17,7 @@ ADOPT_ORPHANS = 36  # Linux's PR_SET_CHILD_SUBREAPER: what the command leaves be
 def adopt_orphans():
     """Become the parent of all processes that children of this one leave behind; call it before the children start."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1)
 
 
 def guard(pid, pipe):
