@@ -38,9 +38,8 @@ def guard(pid, pipe):
 def has_children():
     """Return whether any child of this process is still running."""
     try:
-        ended, _ = os.waitpid(-1, os.WNOHANG)
-        while ended:
-            ended, _ = os.waitpid(-1, os.WNOHANG)
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass  # one that has ended
     except ChildProcessError:
         return False
     return True

@@ -100,7 +100,7 @@ def _ready():
     try:
         with open("/proc/thread-self/schedstat", encoding="ascii") as file:
             return int(file.read().split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):
+    except (OSError, IndexError):
         return 0.0
 
 

@@ -1,4 +1,5 @@
 """Tests of what `d2lhelpers.torch_needs` counts and clocks."""
+import io
 import time
 
 import pytest
@@ -6,6 +7,7 @@ import torch
 from torch.nn import functional as F
 from torch.utils.data import DataLoader
 
+from d2lhelpers import torch_needs
 from d2lhelpers.machine import Limits
 from d2lhelpers.torch_gpt import GPT
 from d2lhelpers.torch_needs import Needs, needs, plot_parts, training_flops
@@ -67,6 +69,18 @@ def test_a_loader_feeds_and_does_not_wait(sleep):
     assert found.waiting >= 0.03
     assert found.feeding <= found.seconds <= passed
     assert found.processor > (0 if sleep else 0.14)
+
+
+@pytest.mark.parametrize(("told", "seconds"), [("7 2000000000 9", 2), ("", 0), (None, 0)])
+def test_time_without_a_core_is_known_where_the_system_tells_it(told, seconds, monkeypatch):
+    """Linux counts the nanoseconds for which a thread was ready but did not run; where nothing is told, it is none."""
+    def opened(path, encoding):
+        if told is None:
+            raise FileNotFoundError(path)
+        return io.StringIO(told)
+
+    monkeypatch.setattr(torch_needs, "open", opened, raising=False)
+    assert torch_needs._ready() == seconds
 
 
 def test_the_largest_part_binds():
