@@ -31,6 +31,7 @@ NO_REASON = "?"
 NAMES = ("both_tracks", "machine", "process", "timeline", "torch_jobs", "torch_needs", "torch_pipeline",
          "torch_sharding")
 BOTH, MACHINE, PROCESS, TIMELINE, JOBS, NEEDS, PIPELINE, SHARDING = [f"tests/test_{name}.py" for name in NAMES]
+GROUPS = [f"{PROCESS} -m slow -k {tests}" for tests in ("rank", "'not rank'")]
 LIGHT = "tests/test_benchmark.py -k light"  # imports that are for editors alone
 # The tests of each module in several runs, the quickest first.
 TESTS = {
@@ -47,13 +48,13 @@ TESTS = {
     "d2lhelpers/mxnet_timeline.py": [f"{TIMELINE} -k mxnet_reads",
                                      f"d2lhelpers/mxnet_timeline.py {TIMELINE} -k 'not torch'"],
     "d2lhelpers/machine.py": [f"d2lhelpers/machine.py {MACHINE} -k 'not limits and not calls'", LIGHT, MACHINE],
-    "d2lhelpers/process.py": [PROCESS, "d2lhelpers/process.py", f"{PROCESS} -m slow"],
+    "d2lhelpers/process.py": [PROCESS, "d2lhelpers/process.py", *GROUPS],
     "editions/write.py": ["tests/test_editions.py -k 'not nothing_needs'",
                           "tests/test_editions.py -m slow -k 'not slide'"],
     "editions/lab/launch.py": ["tests/test_lab.py -m '' -k 'address or its_reader_alone'"],
     "d2lhelpers/surroundings.py": ["tests/test_surroundings.py", f"tests/test_mxnet.py {MACHINE}"],
     "d2lhelpers/_guard.py": [PROCESS],
-    "d2lhelpers/_forks.py": [f"{PROCESS} -k server", f"{PROCESS} -m slow"],
+    "d2lhelpers/_forks.py": [f"{PROCESS} -k server", *GROUPS],
     "d2lhelpers/plots.py": [MACHINE, LIGHT],
     "d2lhelpers/timeline_plot.py": [MACHINE],
     "d2lhelpers/score.py": ["d2lhelpers/score.py tests/test_score.py"],

@@ -102,5 +102,6 @@ def test_a_bar_shows_the_share_of_each_part():
     assert [bar.get_x() for bar in ax.patches] == pytest.approx([0, 0.05, 0.15, 0.3, 0.5] * 2)
     assert [bool(bar.get_hatch()) for bar in ax.patches] == [True, False, False, False, False] * 2
     assert [text.get_text() for text in ax.get_legend().get_texts()] == list(found["slow"].parts)
+    assert not ax.get_legend().get_frame_on()
     assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
     plt.close()
