@@ -93,7 +93,7 @@ def test_the_largest_part_binds():
 
 
 def test_a_bar_shows_the_share_of_each_part():
-    """Each bar is divided into five parts, of which waiting alone is hatched; a legend above names each part once."""
+    """A bar has five parts, of which waiting alone is hatched; a legend above names each; all fits on a slide."""
     from matplotlib import pyplot as plt
     found = {name: Needs(30, 10, 1, 2, 3, 4, 10, None) for name in ("slow", "fast")}
     plot_parts(found)
@@ -103,5 +103,6 @@ def test_a_bar_shows_the_share_of_each_part():
     assert [bool(bar.get_hatch()) for bar in ax.patches] == [True, False, False, False, False] * 2
     assert [text.get_text() for text in ax.get_legend().get_texts()] == list(found["slow"].parts)
     assert not ax.get_legend().get_frame_on()
+    assert ax.figure.get_figwidth() <= 10
     assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
     plt.close()
