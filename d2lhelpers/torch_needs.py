@@ -85,14 +85,23 @@ class _Clock:
         self.used = self.idle = 0.0
 
     def __enter__(self):
-        self._start = time.perf_counter() - _ready(), time.thread_time()
+        self._start = _moment(), time.thread_time()
         return self
 
     def __exit__(self, *error):
-        passed = time.perf_counter() - _ready() - self._start[0]
+        passed = _moment() - self._start[0]
         used = time.thread_time() - self._start[1]
         self.used += used
         self.idle += max(passed - used, 0.0)
+
+
+def _moment():
+    """Return the time, less all that this thread has been ready to run while others had the processor."""
+    while True:
+        ready = _ready()
+        now = time.perf_counter()
+        if _ready() == ready:  # others have not had it between the two clocks
+            return now - ready
 
 
 def _ready():
