@@ -75,7 +75,8 @@ def plot_parts(found: Mapping[str, Needs]) -> None:
                 left += share
         ax.set_yticks(range(len(found)), list(found))
         ax.invert_yaxis()
-        ax.legend(ncols=5, fontsize=FONT, frameon=False, columnspacing=1, loc="lower center", bbox_to_anchor=(0.5, 1))
+        ax.legend(ncols=len(colours), fontsize=FONT, frameon=False, columnspacing=1, loc="lower center",
+                  bbox_to_anchor=(0.5, 1))
 
 
 class _Clock:
