@@ -83,6 +83,14 @@ def test_time_without_a_core_is_known_where_the_system_tells_it(told, seconds, m
     assert torch_needs._ready() == seconds
 
 
+def test_both_times_are_of_one_moment(monkeypatch):
+    """If another program has the processor between the two clocks, both are read again."""
+    told = iter([0, 5, 5, 5])
+    monkeypatch.setattr(torch_needs, "_ready", lambda: next(told))
+    before = time.perf_counter()
+    assert before <= torch_needs._moment() + 5 <= time.perf_counter()
+
+
 def test_the_largest_part_binds():
     """Each part is a count over what the machine can do."""
     x = torch.ones(64, 64)
