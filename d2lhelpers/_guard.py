@@ -17,7 +17,7 @@ ADOPT_ORPHANS = 36  # Linux's PR_SET_CHILD_SUBREAPER: what the command leaves be
 def adopt_orphans():
     """Become the parent of all processes that children of this one leave behind; call it before the children start."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1)
 
 
 def guard(pid, pipe):
@@ -38,9 +38,8 @@ def guard(pid, pipe):
 def has_children():
     """Return whether any child of this process is still running."""
     try:
-        ended, _ = os.waitpid(-1, os.WNOHANG)
-        while ended:
-            ended, _ = os.waitpid(-1, os.WNOHANG)
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass  # one that has ended
     except ChildProcessError:
         return False
     return True

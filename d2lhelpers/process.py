@@ -23,6 +23,7 @@ GUARD = [sys.executable, "-I", "-S", _guard.__file__, Path(psutil.__file__).pare
 # The variables that decide how many threads a library uses, and on which cores. Of these a new process inherits only
 # OMP_NUM_THREADS, which the lessons set: the others were set for other programs.
 THREADS = re.compile(r"(?!OMP_NUM_THREADS$)(OMP_|GOMP_|.*_(NUM|MAXIMUM)_THREADS$|(OMP|MKL|KMP)_(DYNAMIC|AFFINITY)$)")
+LIMIT = 120  # seconds that a call may take, unless it is told otherwise
 CHILD = "import sys; sys.path[:] = sys.argv[2:]; from d2lhelpers.process import answer; answer(sys.argv[1])"
 
 
@@ -109,7 +110,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def in_fresh_process(function, *arguments, timeout=120, **environment):
+def in_fresh_process(function, *arguments, timeout=LIMIT, **environment):
     """Call `function(*arguments)` in a fresh Python process and return its result.
 
     A framework reads its settings once, when it starts, so an experiment with other settings needs its own process.
@@ -133,7 +134,7 @@ def in_fresh_process(function, *arguments, timeout=120, **environment):
     return in_fresh_processes({name: (function, arguments, environment)}, timeout)[name]
 
 
-def in_fresh_processes(calls, timeout=120):
+def in_fresh_processes(calls, timeout=LIMIT):
     """Call functions side by side, each in a fresh process, and return their results by name: see `in_fresh_process`.
 
     `calls` maps each name to (function, arguments, environment).
@@ -191,7 +192,7 @@ def answer(file):
     Path(file).with_suffix(".result").write_bytes(cloudpickle.dumps(function(*arguments)))
 
 
-def in_group(function, *arguments, size=2, timeout=120, **environment):
+def in_group(function, *arguments, size=2, timeout=LIMIT, **environment):
     """Call `function(*arguments)` in `size` new processes that form a PyTorch process group; list the results by rank.
 
     The group uses gloo on 127.0.0.1. torchrun's variables are set, and OMP_NUM_THREADS is 1 unless you set it. The rest

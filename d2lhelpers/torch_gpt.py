@@ -78,10 +78,12 @@ class Cache:
     """The keys and values that one block has computed so far. Lesson: pytorch/09-serving-a-transformer.
 
     >>> cache = Cache()
+    >>> cache.length, cache.nbytes
+    (0, 0)
     >>> for _ in range(3):  # keys and values: batch, heads, length, numbers of a head
     ...     keys, values = cache.append(torch.ones(1, 4, 2, 32), torch.ones(1, 4, 2, 32))
-    >>> cache.length
-    6
+    >>> cache.length, cache.nbytes
+    (6, 6144)
     """
 
     def __init__(self):

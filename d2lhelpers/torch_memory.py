@@ -96,8 +96,8 @@ class LiveBytes(TorchDispatchMode):
             ax.stackplot(range(len(self.curve)), heights, labels=phases, colors=colours)
             for start, phase in self.marks:
                 ax.axvline(start, color="black", linewidth=1, linestyle=":")
-                ax.text(start, 1.02, phase, transform=ax.get_xaxis_transform(), fontsize=FONT, rotation=90,
-                        ha="center")
+                ax.text(start, 1.02, phase, transform=ax.get_xaxis_transform(), fontsize=FONT,
+                        rotation="vertical", ha="center")
             ax.legend(title="made in", loc="upper left", fontsize=FONT, title_fontsize=FONT, frameon=False,
                       bbox_to_anchor=(1, 1))
 

@@ -30,7 +30,7 @@ class Needs(NamedTuple):
     @property
     def parts(self) -> dict[str, float]:
         """The five parts by name, in seconds."""
-        return dict(zip(self._fields[2:7], self[2:7], strict=True))
+        return {name: getattr(self, name) for name in self._fields[2:7]}
 
     @property
     def binds(self) -> str:
@@ -75,7 +75,8 @@ def plot_parts(found: Mapping[str, Needs]) -> None:
                 left += share
         ax.set_yticks(range(len(found)), list(found))
         ax.invert_yaxis()
-        ax.legend(ncols=5, fontsize=FONT, frameon=False, columnspacing=1, loc="lower center", bbox_to_anchor=(0.5, 1))
+        ax.legend(ncols=len(colours), fontsize=FONT, frameon=False, columnspacing=1, loc="lower center",
+                  bbox_to_anchor=(0.5, 1))
 
 
 class _Clock:
@@ -85,14 +86,23 @@ class _Clock:
         self.used = self.idle = 0.0
 
     def __enter__(self):
-        self._start = time.perf_counter() - _ready(), time.thread_time()
+        self._start = _moment(), time.thread_time()
         return self
 
     def __exit__(self, *error):
-        passed = time.perf_counter() - _ready() - self._start[0]
+        passed = _moment() - self._start[0]
         used = time.thread_time() - self._start[1]
         self.used += used
         self.idle += max(passed - used, 0.0)
+
+
+def _moment():
+    """Return the time, less all that this thread has been ready to run while others had the processor."""
+    while True:
+        ready = _ready()
+        now = time.perf_counter()
+        if _ready() == ready:  # others have not had it between the two clocks
+            return now - ready
 
 
 def _ready():
@@ -100,7 +110,7 @@ def _ready():
     try:
         with open("/proc/thread-self/schedstat", encoding="ascii") as file:
             return int(file.read().split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):
+    except (OSError, IndexError):
         return 0.0
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch.distributed.pipelining import PipelineStage
 
-from .plots import axes, device_colour, shade
+from .plots import FONT, axes, device_colour, shade
 
 
 class Pass(NamedTuple):
@@ -88,7 +88,7 @@ def plot_passes(record: Sequence[Sequence[Pass]]) -> None:
             for each in passes:
                 colour = shade(device_colour(rank), 3 if each.kind == "B" else 1)
                 bar = ax.barh(rank, each.end - each.start, left=each.start - start, color=colour, ec="w")
-                ax.bar_label(bar, [str(each)], label_type="center", fontsize=12)
+                ax.bar_label(bar, [str(each)], label_type="center", fontsize=FONT)
         ax.invert_yaxis()
 
 

@@ -28,8 +28,10 @@ ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build" / "mutants"
 PAGE = ROOT / "tests" / "mutants.md"
 NO_REASON = "?"
-NAMES = "both_tracks", "machine", "process", "timeline"
-BOTH, MACHINE, PROCESS, TIMELINE = [f"tests/test_{name}.py" for name in NAMES]
+NAMES = ("both_tracks", "machine", "process", "timeline", "torch_jobs", "torch_needs", "torch_pipeline",
+         "torch_sharding")
+BOTH, MACHINE, PROCESS, TIMELINE, JOBS, NEEDS, PIPELINE, SHARDING = [f"tests/test_{name}.py" for name in NAMES]
+GROUPS = [f"{PROCESS} -m slow -k {tests}" for tests in ("rank", "'not rank'")]
 LIGHT = "tests/test_benchmark.py -k light"  # imports that are for editors alone
 # The tests of each module in several runs, the quickest first.
 TESTS = {
@@ -46,15 +48,27 @@ TESTS = {
     "d2lhelpers/mxnet_timeline.py": [f"{TIMELINE} -k mxnet_reads",
                                      f"d2lhelpers/mxnet_timeline.py {TIMELINE} -k 'not torch'"],
     "d2lhelpers/machine.py": [f"d2lhelpers/machine.py {MACHINE} -k 'not limits and not calls'", LIGHT, MACHINE],
-    "d2lhelpers/process.py": [PROCESS, f"d2lhelpers/process.py {PROCESS} -m slow"],
+    "d2lhelpers/process.py": [PROCESS, "d2lhelpers/process.py", *GROUPS],
     "editions/write.py": ["tests/test_editions.py -k 'not nothing_needs'",
                           "tests/test_editions.py -m slow -k 'not slide'"],
     "editions/lab/launch.py": ["tests/test_lab.py -m '' -k 'address or its_reader_alone'"],
     "d2lhelpers/surroundings.py": ["tests/test_surroundings.py", f"tests/test_mxnet.py {MACHINE}"],
     "d2lhelpers/_guard.py": [PROCESS],
-    "d2lhelpers/_forks.py": [f"{PROCESS} -m slow"],
+    "d2lhelpers/_forks.py": [f"{PROCESS} -k server", *GROUPS],
     "d2lhelpers/plots.py": [MACHINE, LIGHT],
     "d2lhelpers/timeline_plot.py": [MACHINE],
+    "d2lhelpers/score.py": ["d2lhelpers/score.py tests/test_score.py"],
+    "d2lhelpers/torch_collectives.py": ["d2lhelpers/torch_collectives.py", f"{PIPELINE} -k collectives"],
+    "d2lhelpers/torch_compiled.py": ["d2lhelpers/torch_compiled.py tests/test_torch_compiled.py"],
+    "d2lhelpers/torch_gpt.py": ["d2lhelpers/torch_gpt.py tests/test_torch_gpt.py", f"{NEEDS} -k formula"],
+    "d2lhelpers/torch_jobs.py": [f"{JOBS} -k 'failed or thread'", f"{JOBS} -k gpt_train"],
+    "d2lhelpers/torch_memory.py": ["d2lhelpers/torch_memory.py tests/test_torch_memory.py"],
+    "d2lhelpers/torch_messages.py": ["d2lhelpers/torch_messages.py", f"{JOBS} -k messages"],
+    "d2lhelpers/torch_needs.py": [f"d2lhelpers/torch_needs.py {NEEDS} -k 'not loader'", NEEDS],
+    "d2lhelpers/torch_pipeline.py": [f"d2lhelpers/torch_pipeline.py {PIPELINE} -k 'not stage and not collectives'",
+                                     f"{PIPELINE} -k stage"],
+    "d2lhelpers/torch_sharding.py": ["d2lhelpers/torch_sharding.py", f"{SHARDING} -k another", SHARDING],
+    "d2lhelpers/torch_work.py": ["d2lhelpers/torch_work.py tests/test_torch_work.py", f"{NEEDS} -k 'formula or bytes'"],
 }
 LIMITS = {"processor": 20, "clock": 300}  # seconds after which tests count as failed: they would never end
 # Each place is changed in one way: a test that sees one change of a sign or of a number would see the others, too.

@@ -1,4 +1,5 @@
 import functools
+import multiprocessing
 import os
 import shutil
 import signal
@@ -12,6 +13,7 @@ import psutil
 import pytest
 
 import d2lhelpers
+from d2lhelpers import _forks
 from d2lhelpers.process import in_fresh_process, in_group, launch
 
 FOR_EVER = "import time; print('still here', flush=True); time.sleep(600)"
@@ -80,8 +82,10 @@ def test_only_the_lessons_thread_settings_are_inherited(monkeypatch):
 
 def test_a_command_that_fails_is_named():
     """A failed command is named at once with its exit status, its output comes first, and the others are ended."""
+    start = time.monotonic()
     with pytest.raises(RuntimeError) as caught:
         launch({"server": python(FOR_EVER), "worker 1": python("import time; time.sleep(2); 1 / 0")}, timeout=100)
+    assert time.monotonic() - start < 90  # it has not waited for the limit
     words = str(caught.value)
     assert words.startswith("worker 1 failed with exit status 1; the others were ended\n--- worker 1 printed:\nTrace")
     assert words.index("ZeroDivisionError") < words.index("--- server printed:\nstill here")
@@ -92,7 +96,14 @@ def test_the_limit_ends_everything(marker):
     both = dict.fromkeys("ab", python(WITH_CHILD, FOR_EVER, marker))
     with pytest.raises(TimeoutError, match=r"a and b took more than 5 seconds(?s:.*)still here(?s:.*)c printed:\ndone"):
         launch({**both, "c": python("print('done')")}, timeout=5)
-    assert wait_for_processes(0, marker)
+    assert running(marker) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=str)
+def test_a_command_that_a_signal_ends_is_named(number):
+    """If a signal ends a command, the error says which."""
+    with pytest.raises(RuntimeError, match=f"worker failed with signal {number.name}"):
+        launch({"worker": python(f"import os; os.kill(os.getpid(), {number:d})")})
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
@@ -302,15 +313,15 @@ def test_a_rank_takes_the_variables_that_are_given():
 
 @needs_torch
 @pytest.mark.slow
-def test_ranks_that_take_too_long_are_named():
-    """At the time limit the ranks are ended, and the error names them and shows what they printed."""
+def test_ranks_that_take_too_long_are_named(marker):
+    """At the time limit ranks and their children are ended; the error names the ranks and shows what they printed."""
     def stay():
-        print("still here", flush=True)
-        time.sleep(600)
+        subprocess.run([sys.executable, "-c", FOR_EVER, marker])
 
     words = r"^rank 0 and rank 1 took more than 15 seconds(?s:.*)rank 1 printed:\nstill here"
     with pytest.raises(TimeoutError, match=words):
         in_group(stay, timeout=15)
+    assert running(marker) == []
 
 
 @needs_torch
@@ -420,6 +431,23 @@ def test_a_fork_server_that_cannot_start_is_reported(tmp_path):
     assert status == 1
     assert "SystemExit: no" in errors
     assert "RuntimeError: The process from which ranks are forked has ended" in errors
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks the ranks")
+@pytest.mark.parametrize("error", [EOFError, BrokenPipeError, ConnectionResetError])
+def test_a_fork_server_that_has_ended_is_reported(error, tmp_path, monkeypatch):
+    """Whichever way the connection to the fork server is lost, the error says so, and no setting is changed."""
+    def start(fork):
+        raise error
+
+    def settings():
+        return sys.modules["__main__"], multiprocessing.get_start_method(allow_none=True)
+
+    monkeypatch.setattr(multiprocessing.get_context("forkserver").Process, "start", start)
+    before = settings()
+    with pytest.raises(RuntimeError, match="ranks are forked has ended"):
+        _forks.start("rank 0", len, tmp_path / "0", {}, [], None)
+    assert settings() == before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks the ranks")

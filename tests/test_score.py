@@ -67,6 +67,22 @@ def test_an_answer_without_counts_gets_no_score(capsys):
             capstone.unmet(Script)
 
 
+READERS = "".join(f'  File "/tmp/ipykernel_1/2.py", line 3, in {name}\n' for name in ("train", "step", "sums"))
+
+
+@pytest.mark.parametrize(("printed", "said"), [
+    (f'{READERS}  File "torch.py", line 2, in add\nValueError: shapes', "ValueError: shapes (in sums)"),
+    ("KeyError: 1\n\nDuring this:\n\ntorch.AnError: two\n\nDuring that:\n\nOSError: 3", "OSError: 3"),
+    ("RuntimeError: Connection closed by peer", "one process sends more messages than the other, and waits in vain"),
+    ("no error\nlast words\n", "last words")])
+def test_the_last_error_is_told(printed, said):
+    """Of what a process printed, the last error is told, with the reader's method that raised it, or the last line."""
+    def fails(kind):
+        raise RuntimeError(f"rank 1 failed\n--- rank 1 printed:\n{printed}")
+
+    assert Capstone(Script, fails, TARGETS, []).counts(Script) == ({}, f"it raised an error: {said}")
+
+
 @pytest.mark.parametrize(("level", "changes", "points"), [
     ("bronze", {"calls": 6}, 0.5), ("bronze", {"calls": 6, "reads": 9}, 0), ("bronze", {}, 1),
     ("bronze", {"steps": 2}, 0), ("silver", {}, 1), ("silver", {"copies": 0}, 0)])

@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 from base64 import b64decode
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -172,6 +173,60 @@ VALUES = []  # each setting with another value and with its harmless ones
 for kind in surroundings.SETTINGS.values():
     for name, harmless, _ in kind:
         VALUES += [(name, value) for value in ["other", *harmless]]
+
+
+@pytest.fixture
+def shell(monkeypatch):
+    """Return an IPython shell that stands for the one of a notebook's kernel."""
+    shell = SimpleNamespace(kernel="a kernel", run_line_magic=lambda *_: None)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    return shell
+
+
+def test_only_a_kernel_names_obstacles(shell, monkeypatch, capsys):
+    """In a notebook's kernel each obstacle of a framework is named; a shell without a kernel prints nothing."""
+    monkeypatch.setenv("PYTORCH_JIT", "0")
+    surroundings.name_obstacles("torch")
+    surroundings.name_obstacles("mxnet")
+    assert re.fullmatch("Take note: PYTORCH_JIT=0: .*\n", capsys.readouterr().out)
+    del shell.kernel
+    surroundings.name_obstacles("torch")
+    monkeypatch.delitem(sys.modules, "IPython")
+    surroundings.name_obstacles("torch")
+    assert capsys.readouterr().out == ""
+
+
+def test_a_cell_shows_only_its_last_value(shell, monkeypatch, capsys):
+    """A kernel is set to show the value of a cell's last line, and is told if Python skips assertions."""
+    monkeypatch.setattr(surroundings, "sys", SimpleNamespace(modules=sys.modules, flags=SimpleNamespace(optimize=1)))
+    surroundings.begin_notebook()
+    assert shell.ast_node_interactivity == "last_expr"
+    assert "skips every assertion" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="here a process may use every core")
+def test_cores_are_those_of_this_process():
+    """A process that is bound to one core has one core."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        assert surroundings.usable_cores() == 1
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+@pytest.mark.parametrize(("error", "fault"), [
+    (RuntimeError("g++ main.cpp\nmain.cpp:1:10: fatal error: no Python.h\nmore"), "no Python.h"),
+    (OSError("cannot load it\nmore"), "cannot load it"), (ValueError(), "ValueError()")], ids=str)
+def test_a_fault_of_the_compiler_is_one_line(error, fault, monkeypatch):
+    """Of a compiler's messages the error is told, without it the first line, and at least the error's type."""
+    torch = pytest.importorskip("torch")
+
+    def compiled(function):
+        raise error
+
+    monkeypatch.setattr(torch, "compile", compiled)
+    assert surroundings.compiler_fault() == fault
 
 
 @pytest.mark.parametrize(("name", "value"), VALUES)

@@ -1,4 +1,5 @@
 """The small GPT: what it computes with a cache, and that it can learn."""
+import pytest
 import torch
 from torch.nn import functional as F
 
@@ -19,14 +20,22 @@ def test_a_cache_changes_no_score():
     assert [cache.length for cache in caches] == [12] * len(net.blocks)
 
 
-def test_no_token_looks_ahead():
+@pytest.mark.parametrize("length", [2, 8])
+def test_no_token_looks_ahead(length):
     """A later token changes no earlier score, and does change its own."""
     torch.manual_seed(0)
     net = GPT(vocabulary=20)
-    ids = torch.arange(8)[None]
+    ids = torch.arange(length)[None]
     other = torch.cat([ids[:, :-1], ids[:, :1]], dim=1)
     assert torch.equal(net(ids)[:, :-1], net(other)[:, :-1])
     assert not torch.equal(net(ids)[:, -1], net(other)[:, -1])
+
+
+def test_pieces_are_in_the_order_of_the_text():
+    """Tokens come in the text's order, each with the one after it; a text of one token more has just one piece."""
+    x, y = batch(torch.arange(6), rows=2, length=5, seed=0)
+    assert x.tolist() == [[0, 1, 2, 3, 4]] * 2
+    assert y.tolist() == [[1, 2, 3, 4, 5]] * 2
 
 
 def test_it_learns():

@@ -87,6 +87,14 @@ def test_gpt_train_learns_alike_on_all_ranks(ranks):
     assert len(set(sizes)) == 1
 
 
+def test_a_job_has_two_ranks_of_one_thread_each(tmp_path):
+    """Without other wishes there are two ranks, each with one thread and the arguments; what they print is sorted."""
+    script = tmp_path / "prints.py"
+    names = "RANK", "WORLD_SIZE", "OMP_NUM_THREADS"
+    script.write_text(f"import os, sys\nprint(*map(os.environ.get, {names}), *sys.argv[1:])")
+    assert torchrun(script, "word", 3) == ["0 2 1 word 3", "1 2 1 word 3"]
+
+
 def test_torchrun_says_what_failed(tmp_path):
     """The error of a job that fails shows the exception of its script."""
     script = tmp_path / "fails.py"

@@ -45,6 +45,16 @@ def test_the_end_is_noticed_after_the_block():
     assert memory.live == 0
 
 
+def test_the_peak_is_the_first_moment_of_the_most_bytes():
+    """Of equal moments the first is the peak; a tensor without elements has no bytes."""
+    with LiveBytes() as memory:
+        torch.empty(0)
+        assert (memory.peaks, memory.peak_at) == ({"": 0}, 0)
+        for _ in range(2):
+            torch.empty(5)
+    assert memory.peak_at == 1
+
+
 def test_a_phase_without_operators_has_no_mark():
     """Of two marks with nothing between them, the second counts; a phase may come again."""
     with LiveBytes() as memory:
@@ -60,7 +70,7 @@ def test_a_phase_without_operators_has_no_mark():
 
 
 def test_the_plot_shows_each_phase_in_its_colour():
-    """The plot has one area per phase that made something, and a line at each mark."""
+    """The plot has one area per phase that made something, a line at each mark, and a legend to the right of it."""
     from matplotlib import pyplot as plt
     with LiveBytes() as memory:
         memory.mark("first")
@@ -73,4 +83,8 @@ def test_the_plot_shows_each_phase_in_its_colour():
     assert len(ax.collections) == 2
     assert len(ax.lines) == 2
     assert ax.dataLim.y1 == 3
+    assert {y for x, y in ax.collections[1].get_paths()[0].vertices if x == 0} == {1}  # it has no height yet
+    plot, legend = ax.get_window_extent(), ax.get_legend().get_window_extent()
+    assert legend.x0 >= plot.x1
+    assert legend.y1 <= plot.y1
     plt.close()

@@ -1,4 +1,5 @@
 """Tests of what `d2lhelpers.torch_needs` counts and clocks."""
+import io
 import time
 
 import pytest
@@ -6,9 +7,10 @@ import torch
 from torch.nn import functional as F
 from torch.utils.data import DataLoader
 
+from d2lhelpers import torch_needs
 from d2lhelpers.machine import Limits
 from d2lhelpers.torch_gpt import GPT
-from d2lhelpers.torch_needs import needs, training_flops
+from d2lhelpers.torch_needs import Needs, needs, plot_parts, training_flops
 from d2lhelpers.torch_work import count_work
 
 MACHINE = Limits("example", peak=1e15, bandwidth=1e15, dispatch=1e-9)
@@ -59,11 +61,34 @@ def test_a_loader_feeds_and_does_not_wait(sleep):
         for _ in DataLoader(Slow(sleep), batch_size=1):
             time.sleep(0.01)
 
+    start = time.perf_counter()
     found = needs(work, MACHINE)
+    passed = time.perf_counter() - start
     assert found.binds == "feeding"
     assert found.feeding > 0.14
     assert found.waiting >= 0.03
-    assert found.seconds >= found.feeding
+    assert found.feeding <= found.seconds <= passed
+    assert found.processor > (0 if sleep else 0.14)
+
+
+@pytest.mark.parametrize(("told", "seconds"), [("7 2000000000 9", 2), ("", 0), (None, 0)])
+def test_time_without_a_core_is_known_where_the_system_tells_it(told, seconds, monkeypatch):
+    """Linux counts the nanoseconds for which a thread was ready but did not run; where nothing is told, it is none."""
+    def opened(path, encoding):
+        if told is None:
+            raise FileNotFoundError(path)
+        return io.StringIO(told)
+
+    monkeypatch.setattr(torch_needs, "open", opened, raising=False)
+    assert torch_needs._ready() == seconds
+
+
+def test_both_times_are_of_one_moment(monkeypatch):
+    """If another program has the processor between the two clocks, both are read again."""
+    told = iter([0, 5, 5, 5])
+    monkeypatch.setattr(torch_needs, "_ready", lambda: next(told))
+    before = time.perf_counter()
+    assert before <= torch_needs._moment() + 5 <= time.perf_counter()
 
 
 def test_the_largest_part_binds():
@@ -73,3 +98,20 @@ def test_the_largest_part_binds():
         machine = MACHINE._replace(**{slow: 1e3 if slow != "dispatch" else 100})
         binds = {"peak": "arithmetic", "bandwidth": "memory", "dispatch": "overhead"}[slow]
         assert needs(lambda: x @ x, machine).binds == binds
+
+
+@pytest.mark.parametrize("names", [["slow"], ["slow", "fast"]])
+def test_a_bar_shows_the_share_of_each_part(names):
+    """A bar has five parts, of which waiting alone is hatched; a legend above names each; all fits on a slide."""
+    from matplotlib import pyplot as plt
+    found = {name: Needs(30, 10, 1, 2, 3, 4, 10, None) for name in names}
+    plot_parts(found)
+    ax = plt.gca()
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx([0.05, 0.1, 0.15, 0.2, 0.5] * len(names))
+    assert [bar.get_x() for bar in ax.patches] == pytest.approx([0, 0.05, 0.15, 0.3, 0.5] * len(names))
+    assert [bool(bar.get_hatch()) for bar in ax.patches] == [True, False, False, False, False] * len(names)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(found["slow"].parts)
+    assert not ax.get_legend().get_frame_on()
+    assert ax.figure.get_figwidth() <= 10
+    assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
+    plt.close()

@@ -29,6 +29,18 @@ def test_replay_refuses_an_order_that_never_ends():
         replay(orders("B0 F0", "F0 B0"), {"F": 1, "B": 2})
 
 
+def test_the_plot_has_a_bar_for_each_pass():
+    """A bar is drawn when its pass was, counted from the first one, bears its name, and is lighter if it goes back."""
+    from matplotlib import pyplot as plt
+    plot_passes([[Pass("F", 0, 3, 4), Pass("B", 0, 7, 9)], [Pass("F", 0, 4, 5), Pass("B", 0, 5, 7)]])
+    ax = plt.gca()
+    assert [(bar.get_x(), bar.get_width()) for bar in ax.patches] == [(0, 6), (0, 1), (4, 2), (0, 6), (1, 1), (2, 2)]
+    assert [bool(bar.get_hatch()) for bar in ax.patches] == [True, False, False] * 2
+    assert [text.get_text() for text in ax.texts] == ["F0", "B0"] * 2
+    assert sum(ax.patches[2].get_facecolor()) > sum(ax.patches[1].get_facecolor())
+    plt.close()
+
+
 def test_a_stage_records_a_step():
     """A pipeline of two recorded stages gives the passes of both ranks, which can be drawn."""
     from d2lhelpers.process import in_group

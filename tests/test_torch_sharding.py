@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from d2lhelpers.process import in_group, launch
-from d2lhelpers.torch_sharding import holds, resident, watch, whole
+from d2lhelpers.torch_sharding import holds, reduce_scatter, resident, watch, whole
 
 SCRIPT = Path(__file__).parent.parent / "notebooks" / "scripts" / "fsdp2_train.py"
 
@@ -54,7 +54,18 @@ def test_what_another_thread_is_about_to_free_is_not_held():
     before = resident()
     stays = torch.ones(500_000)
     Thread(target=lambda tensor: time.sleep(0.03), args=[torch.ones(250_000)]).start()
-    assert resident() - before == pytest.approx(stays.nbytes / 1e6)
+    assert resident() - before == pytest.approx(stays.nbytes / 1e6, rel=1e-9)
+
+
+def test_each_rank_gets_the_mean_of_its_part():
+    """Part r of all ranks' inputs has its mean in the output of rank r."""
+    def scattered():
+        import torch.distributed as dist
+        output = torch.empty(2)
+        reduce_scatter(output, torch.arange(4.0) * (1 + dist.get_rank()))
+        return output.tolist()
+
+    assert in_group(scattered) == [[0, 1.5], [3, 4.5]]
 
 
 def test_a_step_is_watched_and_left_as_it_was():
