@@ -88,5 +88,8 @@ def curves(points: Mapping[Any, Sequence[tuple[float, float]]], xlabel: str, yla
             colour = DEVICES[len(ax.lines) % len(DEVICES)]
             marker = "o" if len(line) < 20 else None
             ax.plot(*zip(*line, strict=True), color=colour, linewidth=2.5, marker=marker, label=str(label) or None)
+        if ax.get_xscale() == "linear":
+            places = [x for line in points.values() for x, _ in line]
+            ax.xaxis.get_major_locator().set_params(integer=all(isinstance(x, int) for x in places))
         if ax.get_legend_handles_labels()[1]:
             ax.legend(fontsize=FONT, frameon=False)

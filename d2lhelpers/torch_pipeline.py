@@ -88,7 +88,7 @@ def plot_passes(record: Sequence[Sequence[Pass]]) -> None:
             for each in passes:
                 colour = shade(device_colour(rank), 3 if each.kind == "B" else 1)
                 bar = ax.barh(rank, each.end - each.start, left=each.start - start, color=colour, ec="w")
-                ax.bar_label(bar, [str(each)], label_type="center", fontsize=FONT)
+                ax.bar_label(bar, [str(each)], label_type="center", fontsize=FONT if len(passes) < 10 else 9)
         ax.invert_yaxis()
 
 

@@ -181,9 +181,11 @@ def test_bars_end_at_the_median(ax):
 
 @pytest.mark.parametrize(("value", "whole"), [(17, True), (17.0, False)])
 def test_counts_have_whole_numbers_on_their_axis(ax, value, whole):
-    """Between 17 calls and none there is no tick at 2.5 calls; seconds may have one."""
+    """Between 17 calls, or steps, and none there is no tick at 2.5; seconds may have one."""
     plots.bars({"a": value}, "calls", ax)
     assert all(tick.is_integer() for tick in ax.get_xticks()) == whole
+    plots.curves({"a": [(0, 0), (value, 1)]}, "steps", "", ax.figure.add_subplot(2, 1, 2))
+    assert all(tick.is_integer() for tick in ax.figure.axes[-1].get_xticks()) == whole
 
 
 @pytest.mark.parametrize(("longest", "scale", "unit"), [
