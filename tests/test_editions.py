@@ -27,7 +27,7 @@ FAULTS = """() => {
     const scale = Reveal.getScale();
     const at = each => each.getBoundingClientRect();
     const all = selector => [...slide.querySelectorAll(selector)];
-    const wide = all("pre, table, img, svg");
+    const wide = all("pre, table, img, svg").filter(each => each.checkVisibility());
     const low = Math.max(0, ...all(".jp-Cell").map(cell => at(cell).bottom - at(slide).top)) / scale;
     return [
         (low > 720 || at(slide).top + low * scale > innerHeight + 1) && "too high",
@@ -430,6 +430,24 @@ def test_a_poor_slide_is_caught(browser, small):
 
 
 @pytest.mark.slow
+def test_unfolded_code_fits(browser, small):
+    """What is printed is larger than it was while the code is folded; where it is unfolded, no line of it is cut."""
+    shown = nbformat.v4.new_output("stream", text="0.5 sec")
+    cell = nbformat.v4.new_code_cell(f"stopwatch('{'x' * 79}')", outputs=[shown], metadata={"tags": ["measure"]})
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), editions.LESSONS / "02-c.ipynb")
+    editions.replace_edition(editions.write_slides, small / "decks")
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.goto((small / "decks" / "02-c.html").as_uri())
+    size = "() => parseFloat(getComputedStyle(document.querySelector('.jp-OutputArea-output pre')).fontSize)"
+    folded = page.wait_for_function("window.Reveal && Reveal.isReady()") and page.evaluate(size)
+    page.click("summary")
+    page.wait_for_function(f"({size})() < {folded}")
+    assert folded > 30
+    assert page.evaluate(FAULTS) == []
+    page.close()
+
+
+@pytest.mark.slow
 def test_only_the_speaker_sees_remarks(browser, small):
     """Remarks for instructors are on no slide, only in the window that the key S opens; a deck has no solutions."""
     editions.replace_edition(editions.write_slides, small / "decks")
@@ -486,7 +504,8 @@ def site(tmp_path_factory):
 # What a person would find wrong with a page of the site.
 FAULTS_OF_A_PAGE = """() => {
     const shown = [...document.querySelectorAll("article *")].filter(each => each.getClientRects().length);
-    const scrolls = each => matchMedia("screen").matches && each.closest("pre, .pst-scrollable-table-container");
+    const wide = "pre, .pst-scrollable-table-container, .model-table";
+    const scrolls = each => matchMedia("screen").matches && each.closest(wide);
     const beyond = each => each.getBoundingClientRect().right > innerWidth + 1 && !scrolls(each);
     return [
         ...[...document.images].filter(each => !each.naturalWidth).map(each => `no picture: ${each.src}`),

@@ -134,7 +134,7 @@ window.modelTools = (() => {
         const result = element("p", {class: "model-result", role: "status"});
         const key = element("ul", {class: "model-key", "aria-hidden": "true"});
         const picture = element("div", {class: "model-picture"});
-        const table = element("div", {class: "model-table"});
+        const table = element("div", {class: "model-table", tabindex: 0});
         const numbers = element("details", {}, element("summary", {}, "The same in numbers"), table);
 
         function update() {
