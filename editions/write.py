@@ -4,7 +4,6 @@ import ast
 import contextlib
 import copy
 import hashlib
-import html
 import json
 import os
 import re
@@ -29,14 +28,6 @@ Colab opens this notebook alone. First run these lines there, in a cell of their
     !git clone -q https://github.com/{repository}
     %cd {name}/notebooks/pytorch
 ```"""
-MODEL = """<div class="model" data-model="{model}" data-start="{start}" hidden>
-<link rel="stylesheet" href="{static}/models.css">
-<p>{introduction}</p>
-<p class="model-end">{end}</p>
-<script defer src="{static}/models.js"></script>
-<script defer src="{static}/{model}.js"></script>
-</div>"""
-
 
 def lessons(solved=True):
     """Return the lessons in order, as paths relative to their folder; `solved=False` leaves out solutions."""
@@ -197,122 +188,17 @@ def points(check, lesson):
     return f"+{name}"
 
 
-def add_model(notebook, lesson):
-    """Add the model that `models.json` names for a lesson, if it names one; without its script it stays hidden."""
-    models = json.loads((HERE / "site" / "models" / "models.json").read_text(encoding="utf-8"))
-    model = models.get(lesson.as_posix())
-    if model:
-        texts = {name: html.escape(model[name]) for name in ("model", "introduction", "end")}
-        static = "../" * (len(lesson.parts) - 1) + "_static"
-        source = MODEL.format(**texts, start=html.escape(json.dumps(model["start"])), static=static)
-        place = [cell.id for cell in notebook.cells].index(model["after"]) + 1
-        notebook.cells.insert(place, nbformat.v4.new_markdown_cell(source, id="model-to-play-with"))
-
-
-def shape_chapter(notebook, lesson):
-    """Put a lesson's number before its title, and what is on a sub-slide one level below its section."""
-    if lesson.stem[:2].isdigit():
-        notebook.cells[0].source = notebook.cells[0].source.replace("# ", f"# {lesson.stem[:2]} · ", 1)
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown" and cell.metadata.get("slideshow", {}).get("slide_type") == "subslide":
-            cell.source = re.sub("^## ", "### ", cell.source, flags=re.MULTILINE)
-
-
-def name_of(lesson):
-    """Return what a link to a lesson says: "05", "PyTorch 05", or the title of a deeper notebook."""
-    if lesson.parts[0] == "deeper":
-        return title_of(lesson)
-    return f"{'PyTorch ' if lesson.parts[0] == 'pytorch' else ''}{lesson.stem[:2]}"
-
-
-def title_of(lesson):
-    """Return a lesson's title."""
-    return heading_of(read(lesson).cells[0])
-
-
-def heading_of(cell):
-    """Return the heading of a cell of text, or None if it has none that a link can lead to."""
-    found = re.search("^#{1,3} (.+)", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else None
-    return found and found[1]
-
-
-def slug(heading):
-    """Return the name by which a link leads to a heading."""
-    from myst_parser.mdit_to_docutils.base import default_slugify
-
-    return default_slugify(heading)
-
-
-def bold(cell):
-    """Return the texts that stand in bold in a cell of text."""
-    return re.findall(r"\*\*(.+?)\*\*", cell.source) if cell.cell_type == "markdown" else []
-
-
-def places_of_bold():
-    """Return for each text in bold, in lower case, the lessons that have it, each with its first such section."""
-    places = {}
-    for lesson in sorted(lessons(), key=lambda lesson: (lesson.parts[0] == "deeper", lesson)):
-        heading = ""
-        for cell in cells_to_read(lesson):
-            heading = heading_of(cell) or heading
-            for text in bold(cell):
-                places.setdefault(text.lower(), {}).setdefault(lesson, f"{lesson.as_posix()}#{slug(heading)}")
-    return places
-
-
-def cells_to_read(lesson):
-    """Return a lesson's cells without solutions and without remarks for instructors."""
-    return [cell for cell in read(lesson).cells if not has_tag(cell, "solution", "instructor")]
-
-
-def with_places(glossary):
-    """Return the glossary with links to the lessons below each entry."""
-    places = places_of_bold()
-    lines, terms = [], []
-    for line in glossary.splitlines():
-        lines.append(line)
-        if line.startswith("  "):
-            found = {}
-            for form in (form for term in terms for form in (term.lower(), f"{term.lower()}s")):
-                found = places.get(form, {}) | found
-            links = ", ".join(f"[{name_of(lesson)}]({link})" for lesson, link in found.items())
-            lines += ["", f"  Explained in {links}."]
-            terms = []
-        else:
-            terms.append(line)
-    return "\n".join(lines)
-
-
-def your_script():
-    """Return a page with what each lesson says below *Take it to your own script*: text, code and output."""
-    parts = ["# Your script: six lines per lesson",
-             "The end of every lesson, in one place. The lines stand on what the lesson defines: open it for the rest."]
-    for lesson in sorted(lessons(), key=lambda lesson: (len(lesson.parts), lesson)):
-        taking = False
-        for cell in cells_to_read(lesson):
-            heading = heading_of(cell)
-            if heading:
-                taking = "Take it to your own script" in heading
-                if taking:
-                    parts.append(f"## [{name_of(lesson)} · {title_of(lesson)}]({lesson.as_posix()}#{slug(heading)})")
-            if taking and cell.cell_type == "markdown":
-                text = re.sub("^#.*", "", cell.source)
-                parts.append(re.sub(r"(\]\()(?!http)", rf"\g<1>{lesson.parent.as_posix()}/", text).strip())
-            elif taking:
-                parts.append(f"```python\n{cell.source}\n```")
-                parts += [f"```text\n{output.text}```" for output in cell.outputs if output.output_type == "stream"]
-    return "\n\n".join(parts)
-
-
 def write_site(folder, repository=None, pdf=False, epub=False):
     """Write a site with all lessons, their results, and the helpers' docstrings; it also opens from disk.
 
     `repository`, "owner/name" on GitHub, adds buttons that open a lesson on Binder or Colab. `pdf` and `epub` add
     lessons.pdf and lessons.epub.
     """
+    import book  # here, because `make lab` starts an isolated Python, which does not see this folder
+
     os.environ["REPOSITORY"] = repository or ""  # conf.py reads it
     with tempfile.TemporaryDirectory() as place:
-        source, book = Path(place, "site"), Path(place, "book")
+        source, whole = Path(place, "site"), Path(place, "book")
         write_pages(source, repository)
         build(source, "html", folder)
         if epub:
@@ -321,9 +207,9 @@ def write_site(folder, repository=None, pdf=False, epub=False):
         if pdf:
             contents = (source / "index.md").read_text(encoding="utf-8")
             (source / "index.md").write_text(contents.replace("\ngenindex", ""), encoding="utf-8")  # which has no text
-            build(source, "singlehtml", book)
+            build(source, "singlehtml", whole)
             with chromium() as browser:
-                print_book(book / "index.html", folder / "lessons.pdf", browser)
+                book.print_book(whole / "index.html", folder / "lessons.pdf", browser)
 
 
 def build(source, builder, folder):
@@ -336,51 +222,31 @@ def build(source, builder, folder):
 
 def write_pages(source, repository):
     """Write what Sphinx makes the site of: the lessons, shaped into chapters, and the pages beside them."""
+    import book
+
     copy_what_lessons_use(source)
     shutil.copytree(HERE / "site", source, dirs_exist_ok=True)
     readme = (HERE.parent / "README.md").read_text(encoding="utf-8").split("## For students")[0]
     contents = (source / "contents.md").read_text(encoding="utf-8")
     index = readme.replace("](notebooks/", "](").replace("\n## The lessons", f"{contents}\n## The lessons")
     (source / "index.md").write_text(index, encoding="utf-8")
+    notebooks = {lesson: read(lesson) for lesson in lessons()}
     glossary = source / "glossary.md"
-    glossary.write_text(with_places(glossary.read_text(encoding="utf-8")), encoding="utf-8")
-    (source / "your-script.md").write_text(your_script(), encoding="utf-8")
-    for lesson in lessons():
-        notebook = read(lesson)
+    glossary.write_text(book.with_places(glossary.read_text(encoding="utf-8"), notebooks), encoding="utf-8")
+    (source / "your-script.md").write_text(book.your_script(notebooks), encoding="utf-8")
+    for lesson, notebook in notebooks.items():
         notebook.cells = [cell for cell in notebook.cells if not has_tag(cell, "instructor")]
-        shape_chapter(notebook, lesson)
+        book.shape_chapter(notebook, lesson)
         if repository and lesson.parts[0] == "pytorch":
             note = COLAB.format(repository=repository, name=repository.split("/")[1])
             notebook.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="colab"))
-        add_model(notebook, lesson)
+        book.add_model(notebook, lesson)
         for cell in notebook.cells:
             if has_tag(cell, "setup", "measure"):
                 cell.metadata["tags"].append("hide-input")
             if has_tag(cell, "solution"):
                 cell.metadata["tags"].append("hide-cell")
         nbformat.write(notebook, source / lesson)
-
-
-def print_book(page, pdf, browser):
-    """Print the page with all lessons twice, the second time with page numbers in the contents."""
-    tab = browser.new_page()
-    tab.goto(page.as_uri())
-    footer = '<p style="width: 100%; text-align: center; font: 9px sans-serif"><span class="pageNumber"></span></p>'
-    for _ in range(2):
-        tab.pdf(path=pdf, format="A4", outline=True, tagged=True, print_background=True, display_header_footer=True,
-                header_template="<p></p>", footer_template=footer,
-                margin={"top": "16mm", "bottom": "18mm", "left": "16mm", "right": "16mm"})
-        tab.evaluate("""pages => document.querySelectorAll("#jb-print-toc a").forEach(
-            link => link.dataset.page = pages[decodeURIComponent(link.hash.slice(1))] ?? "")""", page_numbers(pdf))
-    tab.close()
-
-
-def page_numbers(pdf):
-    """Return the first page of each document in a PDF that Chromium printed, by the name to which links lead."""
-    text = pdf.read_bytes().decode("latin-1")
-    pages = sorted(int(number) for number in re.findall(r"(\d+) 0 obj\n<</Type /Page\n", text))
-    places = re.findall(r"/(document-\S+) \[(\d+) 0 R /XYZ", text)
-    return {name.replace("#2F", "/"): pages.index(int(page)) + 1 for name, page in places}
 
 
 def write_readers_copies(folder):

@@ -1,7 +1,6 @@
 import builtins
 import contextlib
 import functools
-import importlib.util
 import re
 import shutil
 import subprocess
@@ -17,9 +16,9 @@ import nbformat
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-spec = importlib.util.spec_from_file_location("editions", Path(__file__).parents[1] / "editions" / "write.py")
-editions = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(editions)
+sys.path.append(str(Path(__file__).parents[1] / "editions"))
+import book
+import write as editions
 
 # What a person would find wrong with the current slide; lengths are those of a slide of 1280 x 720.
 FAULTS = """() => {
@@ -320,12 +319,12 @@ def test_what_the_site_is_made_of(small, monkeypatch, repository):
 def test_a_chapter_has_sections():
     """On the site a lesson's number stands before its title, and what is on a sub-slide is below its section."""
     texts = [("slide", "# A title"), ("slide", "## A section"), ("subslide", "## Below it"), ("subslide", "### Below")]
-    book = nbformat.v4.new_notebook(cells=[
+    lesson = nbformat.v4.new_notebook(cells=[
         nbformat.v4.new_markdown_cell(text, metadata={"slideshow": {"slide_type": kind}}) for kind, text in texts])
-    editions.shape_chapter(book, Path("deeper", "a.ipynb"))
-    assert [cell.source for cell in book.cells] == ["# A title", "## A section", "### Below it", "### Below"]
-    editions.shape_chapter(book, Path("pytorch", "03-a.ipynb"))
-    assert book.cells[0].source == "# 03 · A title"
+    book.shape_chapter(lesson, Path("deeper", "a.ipynb"))
+    assert [cell.source for cell in lesson.cells] == ["# A title", "## A section", "### Below it", "### Below"]
+    book.shape_chapter(lesson, Path("pytorch", "03-a.ipynb"))
+    assert lesson.cells[0].source == "# 03 · A title"
 
 
 # Bold words in lessons' notes that are no terms: names, letters of a formula, words that only stress something.
@@ -338,19 +337,20 @@ def test_the_glossary_has_every_term():
     _, _, glossary = (editions.HERE / "site" / "glossary.md").read_text(encoding="utf-8").partition("```{glossary}")
     terms = {term.lower() for term in re.findall(r"^\w.*", glossary, re.MULTILINE)}
     lacking = set()
-    for lesson in editions.lessons():
-        for cell in editions.cells_to_read(lesson):
+    notebooks = {lesson: editions.read(lesson) for lesson in editions.lessons()}
+    for notebook in notebooks.values():
+        for cell in book.cells_to_read(notebook):
             if cell.metadata.get("slideshow", {}).get("slide_type") == "notes":
-                found = {text.lower() for text in editions.bold(cell) if len(text.split()) <= 4}
+                found = {text.lower() for text in book.bold(cell) if len(text.split()) <= 4}
                 lacking |= {text for text in found if not {text, text.removesuffix("s")} & terms}
     assert lacking - NO_TERMS == set()
-    in_bold = set(editions.places_of_bold())
+    in_bold = set(book.places_of_bold(notebooks))
     assert [term for term in sorted(terms) if not {term, f"{term}s"} & in_bold] == []
 
 
 def test_your_script_has_every_lessons_lines():
     """The page with lines for the reader's own script has those of each lesson from 01 on, as they are stored."""
-    page = editions.your_script()
+    page = book.your_script({lesson: editions.read(lesson) for lesson in editions.lessons()})
     for lesson in editions.lessons():
         if lesson.parts[0] != "deeper" and not lesson.stem.startswith("00"):
             [section] = [part for part in page.split("\n## ") if f"({lesson}#" in part.splitlines()[0]]
@@ -588,9 +588,9 @@ def test_a_book_is_printed(browser, tmp_path):
     links = "<a href='#document-a'>a</a> <a href='#document-b/c'>c</a>"
     page = tmp_path / "book.html"
     page.write_text(f"<title>A</title><style>{css}</style><div id='jb-print-toc'>{links}</div>{chapters}")
-    editions.print_book(page, tmp_path / "book.pdf", browser)
+    book.print_book(page, tmp_path / "book.pdf", browser)
     pdf = (tmp_path / "book.pdf").read_bytes()
-    assert editions.page_numbers(tmp_path / "book.pdf") == {"document-a": 2, "document-b/c": 3}
+    assert book.page_numbers(tmp_path / "book.pdf") == {"document-a": 2, "document-b/c": 3}
     assert len(re.findall(rb"/MediaBox ?\[0 0 59\d\S* 84\d", pdf)) == 3
     assert all(part in pdf for part in (b"/Outlines", b"/StructTreeRoot"))
 
@@ -605,7 +605,7 @@ def test_the_site_as_a_book(browser, tmp_path):
             if name.endswith(".xhtml"):
                 xml.dom.minidom.parseString(epub.read(name))
     pdf = (tmp_path / "site" / "lessons.pdf").read_bytes()
-    numbers = editions.page_numbers(tmp_path / "site" / "lessons.pdf")
+    numbers = book.page_numbers(tmp_path / "site" / "lessons.pdf")
     chapters = [numbers[f"document-{name}"] for name in ("00-start-here", "pytorch/11-make-it-fast", "helpers")]
     assert 1 < chapters[0] < chapters[1] < chapters[2] < 900
     assert len(pdf) < 60e6

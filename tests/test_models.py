@@ -2,10 +2,11 @@ import ast
 import itertools
 import json
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
-from test_editions import editions
+from test_editions import book, editions
 
 MODELS = editions.HERE / "site" / "models"
 PLACES = json.loads((MODELS / "models.json").read_text(encoding="utf-8"))
@@ -51,7 +52,7 @@ def test_each_model_has_its_place(lesson):
     """The cell that a model follows exists and is for readers; the page gets the model's own script and no other."""
     notebook = editions.read(lesson)
     before = [cell.id for cell in notebook.cells if not editions.has_tag(cell, "instructor")]
-    editions.add_model(notebook, editions.Path(lesson))
+    book.add_model(notebook, Path(lesson))
     place = [cell.id for cell in notebook.cells].index("model-to-play-with")
     assert notebook.cells[place - 1].id in before
     assert notebook.cells[place - 1].id == PLACES[lesson]["after"]
@@ -67,7 +68,7 @@ def test_models_are_small():
     for name in models:
         assert sum((MODELS / each).stat().st_size for each in ("models.js", "models.css", f"{name}.js")) < 20_000
     page = nbformat.v4.new_notebook()
-    editions.add_model(page, editions.Path("01-imperative-and-symbolic.ipynb"))
+    book.add_model(page, Path("01-imperative-and-symbolic.ipynb"))
     assert page.cells == []
 
 
