@@ -5,21 +5,28 @@ ifneq ($(filter C POSIX,$(LC_ALL)),)
 unexport LC_ALL
 endif
 
+# IN=zh gives the lab, the decks, the site and the student edition in Chinese.
+SUFFIX = $(if $(IN),-$(IN))
+LANGUAGE_OF = $(if $(IN),--language '$(IN)')
+
 LESSONS ?= $(sort $(wildcard notebooks/*.ipynb notebooks/*/*.ipynb))
 
-.PHONY: help setup lab test test-all soak mutants benchmark execute slides site student grade lock clean
+.PHONY: help setup lab test test-all soak mutants benchmark execute translations slides site student grade lock clean
 
 help: ## lists these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: ## makes .venv, as all commands below do when they need it (PYTHON=... names the Python to use)
 	@sh ./setup.sh
 
 # The launcher makes Jupyter listen only on this machine, unless IP names another address, and always ask for a token.
-OPENED = $(if $(filter stored,$(LESSONS)),notebooks,my-lessons)
+OWN = my-lessons$(SUFFIX)
+STORED = $(if $(IN),build/stored$(SUFFIX),notebooks)
+OPENED = $(if $(filter stored,$(LESSONS)),$(STORED),$(OWN))
 lab: setup ## opens your own copy of the lessons (LESSONS=stored: the originals, to present; IP=0.0.0.0 in a container)
-	$(if $(filter my-lessons,$(OPENED)),.venv/bin/python -I editions/write.py copies my-lessons)
-	.venv/bin/python -I editions/lab/launch.py $(OPENED) "$(or $(IP),127.0.0.1)" $(LAB_ARGS)
+	$(if $(filter $(OWN),$(OPENED)),.venv/bin/python -I editions/write.py copies $(OWN) $(LANGUAGE_OF))
+	$(if $(filter build/%,$(OPENED)),.venv/bin/python -I editions/write.py stored $(STORED) $(LANGUAGE_OF))
+	.venv/bin/python -I editions/lab/launch.py $(OPENED) "$(or $(IP),127.0.0.1)" "$(IN)" $(LAB_ARGS)
 
 test: setup ## runs the tests and all lessons, in about ten minutes
 	.venv/bin/python -m pytest $(ARGS)
@@ -45,19 +52,22 @@ execute: setup ## runs the lessons from fresh kernels and stores them (LESSONS=.
 		--NotebookExporter.preprocessors=$(JOIN) --ExecutePreprocessor.timeout=600 \
 		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.store_widget_state=False $(LESSONS)
 
+translations: setup ## finds what is new in English, for translators (IN=zh: Chinese, for lab, slides, site, student, grade)
+	.venv/bin/python editions/translations.py
+
 slides: setup ## makes a deck of every lesson in build/slides, which opens without a network (PDF=1: also PDFs)
-	.venv/bin/python editions/write.py slides build/slides $(if $(PDF),--pdf)
+	.venv/bin/python editions/write.py slides build/slides$(SUFFIX) $(LANGUAGE_OF) $(if $(PDF),--pdf)
 
 site: setup ## makes a site in build/site (PDF=1, EPUB=1: also as a book; REPOSITORY=owner/name: Binder and Colab)
-	.venv/bin/python editions/write.py site build/site --repository='$(REPOSITORY)' $(if $(PDF),--pdf) $(if $(EPUB),--epub)
+	.venv/bin/python editions/write.py site build/site$(SUFFIX) $(LANGUAGE_OF) --repository='$(REPOSITORY)' $(if $(PDF),--pdf) $(if $(EPUB),--epub)
 
 student: setup ## makes an edition without solutions and outputs in build/student: assignments for nbgrader
-	.venv/bin/python editions/write.py student build/student
+	.venv/bin/python editions/write.py student build/student$(SUFFIX) $(LANGUAGE_OF)
 
 grade: setup ## grades what students handed in, with nbgrader (HANDED_IN=... names a folder or a zip file)
 	$(if $(HANDED_IN),,$(error name what was handed in: make grade HANDED_IN=folder))
 	.venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra grade
-	.venv/bin/python editions/grade.py '$(HANDED_IN)' $(ARGS)
+	.venv/bin/python editions/grade.py '$(HANDED_IN)' $(LANGUAGE_OF) $(ARGS)
 
 # "fewest" keeps one version of each package for Python 3.10 and 3.11, so CI's run with one of them holds for both. The
 # PyTorch track's lock cannot do the same: no version of NumPy runs with both Python 3.10 and 3.14.

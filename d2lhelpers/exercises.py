@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from .words import say
+
 WIDGETS = os.environ.get("D2LHELPERS_WIDGETS") != "0"  # without widgets cells print text, the same in every run
 PATIENCE = 40  # seconds after which `check` ends an answer: far longer than any right one takes
 
@@ -43,16 +45,21 @@ class Prediction:
         self.choice: Any = None
 
     def __repr__(self):
-        return "\n".join([self.question, *(f"( ) {option}" for option in self.options)])
+        return "\n".join([say(self.question), *(f"( ) {self._label(option)}" for option in self.options)])
+
+    def _label(self, option):
+        """Return an option as the reader sees it."""
+        return say(str(option), about=self.question)
 
     def _repr_mimebundle_(self, **_):
         """Return buttons for a notebook that shows widgets, and text for all others and for storing."""
         if not WIDGETS:
             return {"text/plain": repr(self)}
         import ipywidgets
-        buttons = ipywidgets.ToggleButtons(options=self.options, value=None, style={"button_width": "auto"})
+        labelled = [(self._label(option), option) for option in self.options]
+        buttons = ipywidgets.ToggleButtons(options=labelled, value=None, style={"button_width": "auto"})
         buttons.observe(self._choose, names="value")
-        both = ipywidgets.VBox([ipywidgets.HTML(self.question), buttons])
+        both = ipywidgets.VBox([ipywidgets.HTML(say(self.question)), buttons])
         return {**both._repr_mimebundle_(), "text/plain": repr(self)}
 
     def _choose(self, change):
@@ -67,7 +74,7 @@ class Prediction:
         if outcome not in self.options:
             raise ValueError(f"the outcome {outcome!r} is not one of the answers: {self.options}")
         if self.choice is not None:
-            print(f"you predicted: {self.choice}\nthe outcome:   {outcome}")
+            print(say(f"you predicted: {self._label(self.choice)}\nthe outcome:   {self._label(outcome)}"))
 
 
 def predict(question: str, *options: object) -> Prediction:
@@ -95,7 +102,7 @@ def play(function: Callable[..., object], **sliders: object) -> None:
         import ipywidgets
         ipywidgets.interact(function, **sliders)
     else:
-        print("(sliders stand here when the lesson runs)")
+        print(say("(sliders stand here when the lesson runs)"))
 
 
 def check(answer: object, *rules: tuple[Callable[[Any], object], str]) -> bool:
@@ -110,20 +117,20 @@ def check(answer: object, *rules: tuple[Callable[[Any], object], str]) -> bool:
     False
     """
     if answer is ...:
-        print("no answer yet: put yours in place of the three dots, then run this cell again")
+        print(say("no answer yet: put yours in place of the three dots, then run this cell again"))
         return False
     try:
         with time_limit(PATIENCE):
             for rule, hint in rules:
                 obeyed, raised = _try_rule(rule, answer)
                 if not obeyed:
-                    print(f"not yet.{raised} Hint: {hint}")
+                    print(say(f"not yet.{raised} Hint: {hint}"))
                     return False
     except Endless:
-        print(f"not yet. It was still running after {PATIENCE} seconds. Hint: which loop never ends, or what does it "
-              "wait for?")
+        print(say(f"not yet. It was still running after {PATIENCE} seconds. Hint: which loop never ends, or what does "
+                  "it wait for?"))
         return False
-    print("right")
+    print(say("right"))
     return True
 
 
@@ -132,7 +139,7 @@ def _try_rule(rule, answer):
     try:
         return bool(rule(answer)), ""
     except Exception as error:  # the reader's own code may fail in any way
-        return False, f" It raised {error!r}."
+        return False, say(f" It raised {error!r}.")
 
 
 class RankError(Exception):
@@ -187,9 +194,9 @@ class Attempt:
 
         return (
             (lambda _: self.run(function, *arguments) and self.fault != "waits",
-             "a rank waits for the others in vain: every rank must call the same collectives, in the same order"),
-            (lambda _: self.fault != "runs", "a rank was still running: which loop never ends?"),
-            (raised, f"it failed on one of {self.size} ranks"),
+             say("a rank waits for the others in vain: every rank must call the same collectives, in the same order")),
+            (lambda _: self.fault != "runs", say("a rank was still running: which loop never ends?")),
+            (raised, say(f"it failed on one of {self.size} ranks")),
         )
 
 

@@ -5,25 +5,36 @@ import re
 from pathlib import Path
 
 import nbformat
+from translations import Translation
 
+ENGLISH = Translation()
 MODELS = Path(__file__).parent / "site" / "models" / "models.json"
 MODEL = """<div class="model" data-model="{model}" data-start="{start}" hidden>
 <link rel="stylesheet" href="{static}/models.css">
 <p>{introduction}</p>
 <p class="model-end">{end}</p>
-<script defer src="{static}/models.js"></script>
+{words}<script defer src="{static}/models.js"></script>
 <script defer src="{static}/{model}.js"></script>
 </div>"""
 
 
-def add_model(notebook, lesson):
+def write_words_of_models(folder, translation):
+    """Write the script from which the models' scripts take what they say in another language."""
+    said = {text: said for (name, _, text), said in translation.said.items() if name == "models"}
+    script = f'"use strict";\nwindow.modelWords = {json.dumps(said, ensure_ascii=False, indent=4)};\n'
+    (folder / "words.js").write_text(script, encoding="utf-8")
+
+
+def add_model(notebook, lesson, translation=ENGLISH):
     """Add the model that `models.json` names for a lesson, if it names one; without its script it stays hidden."""
     models = json.loads(MODELS.read_text(encoding="utf-8"))
     model = models.get(lesson.as_posix())
     if model:
-        texts = {name: html.escape(model[name]) for name in ("model", "introduction", "end")}
+        texts = {name: html.escape(translation("models", "model", model[name]))
+                 for name in ("model", "introduction", "end")}
         static = "../" * (len(lesson.parts) - 1) + "_static"
-        source = MODEL.format(**texts, start=html.escape(json.dumps(model["start"])), static=static)
+        words = f'<script defer src="{static}/words.js"></script>\n' if translation.language else ""
+        source = MODEL.format(**texts, start=html.escape(json.dumps(model["start"])), static=static, words=words)
         place = [cell.id for cell in notebook.cells].index(model["after"]) + 1
         notebook.cells.insert(place, nbformat.v4.new_markdown_cell(source, id="model-to-play-with"))
 
@@ -72,50 +83,63 @@ def cells_to_read(notebook):
     return [cell for cell in notebook.cells if {"solution", "instructor"}.isdisjoint(cell.metadata.get("tags", []))]
 
 
-def places_of_bold(notebooks):
-    """Return for each text in bold, in lower case, the lessons that have it, each with its first such section.
+def places_of_bold(english, notebooks):
+    """Return for each English text in bold, in lower case, the lessons that have it, each with its first such section.
 
-    `notebooks` maps the lessons' paths to their notebooks, here as below.
+    `english` maps the lessons' paths to their notebooks; `notebooks`, here as below, to those of the edition.
     """
     places = {}
     for lesson in sorted(notebooks, key=lambda lesson: (lesson.parts[0] == "deeper", lesson)):
         heading = ""
-        for cell in cells_to_read(notebooks[lesson]):
-            heading = heading_of(cell) or heading
+        for cell, shown in zip(cells_to_read(english[lesson]), cells_to_read(notebooks[lesson]), strict=True):
+            heading = heading_of(shown) or heading
             for text in bold(cell):
                 places.setdefault(text.lower(), {}).setdefault(lesson, f"{lesson.as_posix()}#{slug(heading)}")
     return places
 
 
-def with_places(glossary, notebooks):
+def with_places(translation, english, notebooks):
     """Return the glossary with links to the lessons below each entry."""
-    places = places_of_bold(notebooks)
+    places = places_of_bold(english, notebooks)
     lines, terms = [], []
-    for line in glossary.splitlines():
+    for line in translation.page("glossary").splitlines():
         lines.append(line)
         if line.startswith("  "):
             found = {}
             for form in (form for term in terms for form in (term.lower(), f"{term.lower()}s")):
                 found = places.get(form, {}) | found
-            links = [f"[{name_of(lesson, notebooks[lesson])}]({link})" for lesson, link in found.items()]
-            lines += ["", f"  Explained in {', '.join(links)}."]
+            links = ", ".join(f"[{name_of(lesson, notebooks[lesson])}]({link})" for lesson, link in found.items())
+            lines += ["", f"  {translation.say(f'Explained in {links}.')}"]
             terms = []
         else:
             terms.append(line)
     return "\n".join(lines)
 
 
-def your_script(notebooks):
+def with_anchors(translation, english, notebooks):
+    """Return the page of formulas, its links leading to the headings that the lessons have in this edition."""
+    page = translation.page("formulas")
+    for lesson in notebooks:
+        for cell, shown in zip(english[lesson].cells, notebooks[lesson].cells, strict=True):
+            heading = heading_of(cell)
+            if heading:
+                before, after = (f"]({lesson.as_posix()}#{slug(each)})" for each in (heading, heading_of(shown)))
+                page = page.replace(before, after)
+    return page
+
+
+def your_script(translation, english, notebooks):
     """Return a page with what each lesson says below *Take it to your own script*: text, code and output."""
-    parts = ["# Your script: six lines per lesson",
-             "The end of every lesson, in one place. The lines stand on what the lesson defines: open it for the rest."]
+    title = translation.say("Your script: six lines per lesson")
+    parts = [f"# {title}", translation.say("The end of every lesson, in one place. The lines stand on what the lesson "
+                                           "defines: open it for the rest.")]
     for lesson in sorted(notebooks, key=lambda lesson: (len(lesson.parts), lesson)):
         title = f"{name_of(lesson, notebooks[lesson])} · {title_of(notebooks[lesson])}"
         taking = False
-        for cell in cells_to_read(notebooks[lesson]):
+        for original, cell in zip(cells_to_read(english[lesson]), cells_to_read(notebooks[lesson]), strict=True):
             heading = heading_of(cell)
             if heading:
-                taking = "Take it to your own script" in heading
+                taking = "Take it to your own script" in heading_of(original)
                 if taking:
                     parts.append(f"## [{title}]({lesson.as_posix()}#{slug(heading)})")
             if taking and cell.cell_type == "markdown":

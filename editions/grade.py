@@ -63,10 +63,11 @@ def lesson_of(notebook, lessons):
 class Grader:
     """Runs exercises in a place made for it, and keeps every result in a folder, so that none is run twice."""
 
-    def __init__(self, place, folder, limits):
+    def __init__(self, place, folder, limits, language=None):
         self.place = place
         self.folder = folder
         self.limits = limits
+        self.language = language
         imported = [*sorted(place.lessons.rglob("*.py")), *sorted((PROJECT / "d2lhelpers").glob("*.py"))]
         self.imported = hashlib.sha256(b"".join(path.read_bytes() for path in imported)).hexdigest()
 
@@ -74,7 +75,7 @@ class Grader:
         """Return the points of an answer, what its cells printed, and in words what went wrong, or ""."""
         cells = cut(lesson, number, answers)
         exercise = lesson.exercises[number]
-        parts = [whose, lesson.name, number, cells, exercise.check.source, self.imported, self.limits]
+        parts = [whose, lesson.name, number, cells, exercise.check.source, self.imported, self.limits, self.language]
         kept = self.folder / f"{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]}.json"
         if kept.exists():
             return json.loads(kept.read_text(encoding="utf-8"))
@@ -160,7 +161,7 @@ def rows_of(found, lessons):
     return sorted(rows, key=lambda row: (row.hand_in.student.lower(), row.hand_in.number, row.title))
 
 
-def write_grades(rows, folder):
+def write_grades(rows, folder, translation=write.ENGLISH):
     """Write grades.csv and a page for each student."""
     most = max((len(row.results) for row in rows), default=0)
     with (folder / "grades.csv").open("w", encoding="utf-8-sig", errors="replace", newline="") as file:
@@ -173,19 +174,22 @@ def write_grades(rows, folder):
             out_of = len(row.lesson.exercises) if row.lesson else ""
             cells = [row.hand_in.student, row.hand_in.number, row.title, row.points, out_of, *each, row.remark]
             table.writerow([pages.harmless(cell) for cell in cells])
-    pages.write_feedback(rows, folder / "feedback")
+    pages.write_feedback(rows, folder / "feedback", translation)
 
 
-def grade(handed_in, folder, limits):
-    """Grade all hand-ins, and write the results into a folder, which an interrupted run has begun to fill."""
+def grade(handed_in, folder, limits, translation=write.ENGLISH):
+    """Grade all hand-ins, and write the results into a folder, which an interrupted run has begun to fill.
+
+    Hints and pages for students are in the language of `translation`.
+    """
     lessons = all_lessons()
     stems = [Path(name).name for name in lessons]
     rows = rows_of(hand_ins(handed_in, stems), lessons)
     kept = folder / "results"
     kept.mkdir(parents=True, exist_ok=True)
-    with runs.prepared(write.LESSONS, PROJECT, [handed_in, folder]) as place:
+    with runs.prepared(write.LESSONS, PROJECT, [handed_in, folder], translation.write_beside) as place:
         print(f"{len(rows)} hand-ins; {pages.ISOLATED if place.isolated else pages.NOT_ISOLATED}", flush=True)
-        grader = Grader(place, kept, limits)
+        grader = Grader(place, kept, limits, translation.language)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             try:
                 used = {row.lesson for row in rows if row.lesson}
@@ -202,7 +206,7 @@ def grade(handed_in, folder, limits):
                 pool.shutdown(wait=False, cancel_futures=True)
                 runs.stop()
                 raise
-    write_grades(rows, folder)
+    write_grades(rows, folder, translation)
     print(f"{folder / 'grades.csv'}: {len(rows)} lines; pages for students in {folder / 'feedback'}")
 
 
@@ -213,13 +217,14 @@ def main():
     parser.add_argument("--folder", type=lambda path: Path(path).expanduser().resolve(), help="for the results")
     parser.add_argument("--seconds", type=float, default=runs.Limits().seconds, help="for an exercise")
     parser.add_argument("--memory", type=float, default=runs.Limits().memory, help="GB for an exercise")
+    parser.add_argument("--language", choices=sorted(write.TAGS), help="of hints and feedback, instead of English")
     asked = parser.parse_args()
     if not find_spec("nbgrader"):
         sys.exit("nbgrader is not installed: `make grade` installs it, with Python 3.11 or newer")
     folder = asked.folder or asked.handed_in.with_name(f"{asked.handed_in.stem}-graded")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
     try:
-        grade(asked.handed_in, folder, runs.Limits(asked.seconds, asked.memory))
+        grade(asked.handed_in, folder, runs.Limits(asked.seconds, asked.memory), write.Translation(asked.language))
     except KeyboardInterrupt:
         sys.exit("\ninterrupted: the same command goes on from here")
     except (OSError, zipfile.BadZipFile) as error:

@@ -19,15 +19,20 @@ from nbconvert import SlidesExporter
 from nbconvert.preprocessors import ClearOutputPreprocessor
 
 HERE = Path(__file__).parent
+sys.path += [str(HERE), str(HERE.parent)]  # at the end, so that nothing there stands in for a standard module
+from translations import TAGS, Translation  # noqa: E402
+
+ENGLISH = Translation()
 LESSONS = HERE.parent / "notebooks"
 MARK = ".made-by-make"
 COLAB = """```{{note}}
-Colab opens this notebook alone. First run these lines there, in a cell of their own:
+{sentence}
 
     %pip install -q git+https://github.com/{repository}
     !git clone -q https://github.com/{repository}
     %cd {name}/notebooks/pytorch
 ```"""
+
 
 def lessons(solved=True):
     """Return the lessons in order, as paths relative to their folder; `solved=False` leaves out solutions."""
@@ -36,12 +41,13 @@ def lessons(solved=True):
                   if not lesson.name.startswith(".") and (solved or not lesson.stem.endswith("-solved")))
 
 
-def read(lesson):
+def read(lesson, translation=ENGLISH):
     """Return a lesson; if the file is not a notebook, end the program with a message that names it."""
     try:
-        return nbformat.read(LESSONS / lesson, as_version=4)
+        notebook = nbformat.read(LESSONS / lesson, as_version=4)
     except Exception as error:  # of nbformat, JSON or the text's encoding
         sys.exit(f"{LESSONS / lesson} is not a notebook: {error}")
+    return translation.lesson(lesson, notebook)
 
 
 def has_tag(cell, *tags):
@@ -49,14 +55,15 @@ def has_tag(cell, *tags):
     return not set(tags).isdisjoint(cell.metadata.get("tags", []))
 
 
-def copy_what_lessons_use(folder):
+def copy_what_lessons_use(folder, translation=ENGLISH):
     """Copy what the lessons link to and import, so that their links work in `folder`."""
     shutil.copytree(LESSONS, folder, ignore=shutil.ignore_patterns("*.ipynb", "__pycache__", ".*"))
+    translation.write_beside(folder)
 
 
-def write_slides(folder):
+def write_slides(folder, translation=ENGLISH):
     """Write a deck of slides for every lesson: a page that opens from the folder without a network."""
-    copy_what_lessons_use(folder)
+    copy_what_lessons_use(folder, translation)
     reveal = Path(find_spec("sphinx_revealjs").origin).parent / "_static" / "revealjs"
     for part in ("dist", "plugin/notes"):
         shutil.copytree(reveal / part, folder / "reveal.js" / part, ignore=shutil.ignore_patterns("*.map", "*.esm.js"))
@@ -64,15 +71,17 @@ def write_slides(folder):
     exporter = SlidesExporter(extra_template_basedirs=[str(HERE)], template_name="slides", reveal_theme="white",
                               exclude_input_prompt=True, exclude_output_prompt=True)
     for lesson in lessons(solved=False):
-        notebook = read(lesson)
+        notebook = read(lesson, translation)
         notebook.cells = with_votes_apart(cell for cell in notebook.cells if not has_tag(cell, "solution"))
         for cell in notebook.cells:
             if has_tag(cell, "instructor"):  # for the speaker's view, whatever slide type the cell has
                 cell.metadata["slideshow"] = {"slide_type": "notes"}
         exporter.reveal_url_prefix = "../" * (len(lesson.parts) - 1) + "reveal.js"
-        where = {"metadata": {"path": str((LESSONS / lesson).parent), "name": lesson.stem}}
+        where = {"metadata": {"path": str((LESSONS / lesson).parent), "name": lesson.stem},
+                 "code": translation.say("code")}
         page, _ = exporter.from_notebook_node(notebook, where)
         page = re.sub(r'(href="[^":]+)\.ipynb"', r'\1.html"', page)  # links lead from deck to deck
+        page = page.replace('<html lang="en">', f'<html lang="{translation.tag}">', 1)
         (folder / lesson.with_suffix(".html")).write_text(page, encoding="utf-8")
 
 
@@ -133,22 +142,29 @@ def chromium():
         browser.close()
 
 
-def cleared(lesson, *tags):
+def cleared(lesson, *tags, translation=ENGLISH):
     """Return a lesson without its outputs, and without the cells that have one of these tags."""
-    notebook = read(lesson)
+    notebook = read(lesson, translation)
     notebook.cells = [cell for cell in notebook.cells if not has_tag(cell, *tags)]
     notebook, _ = ClearOutputPreprocessor().preprocess(notebook, {})
     return notebook
 
 
-def write_student_edition(folder):
+def write_stored(folder, translation):
+    """Write the lessons with their results, to present them in another language."""
+    copy_what_lessons_use(folder, translation)
+    for lesson in lessons():
+        nbformat.write(read(lesson, translation), folder / lesson)
+
+
+def write_student_edition(folder, translation=ENGLISH):
     """Write the lessons for students to work through, without solutions, instructors' notes and outputs.
 
     With its metadata each is an assignment for nbgrader.
     """
-    copy_what_lessons_use(folder)
+    copy_what_lessons_use(folder, translation)
     for lesson in lessons(solved=False):
-        notebook = cleared(lesson, "solution", "instructor")
+        notebook = cleared(lesson, "solution", "instructor", translation=translation)
         as_assignment(notebook, lesson)
         nbformat.write(notebook, folder / lesson)
 
@@ -188,7 +204,7 @@ def points(check, lesson):
     return f"+{name}"
 
 
-def write_site(folder, repository=None, pdf=False, epub=False):
+def write_site(folder, repository=None, pdf=False, epub=False, translation=ENGLISH):
     """Write a site with all lessons, their results, and the helpers' docstrings; it also opens from disk.
 
     `repository`, "owner/name" on GitHub, adds buttons that open a lesson on Binder or Colab. `pdf` and `epub` add
@@ -196,10 +212,11 @@ def write_site(folder, repository=None, pdf=False, epub=False):
     """
     import book  # here, because `make lab` starts an isolated Python, which does not see this folder
 
-    os.environ["REPOSITORY"] = repository or ""  # conf.py reads it
+    os.environ["REPOSITORY"] = repository or ""  # conf.py reads both
+    os.environ["IN"] = translation.language or ""
     with tempfile.TemporaryDirectory() as place:
         source, whole = Path(place, "site"), Path(place, "book")
-        write_pages(source, repository)
+        write_pages(source, repository, translation)
         build(source, "html", folder)
         if epub:
             build(source, "epub", Path(place, "epub"))
@@ -220,27 +237,35 @@ def build(source, builder, folder):
         sys.exit("the site was not built: see above")
 
 
-def write_pages(source, repository):
+def write_pages(source, repository, translation):
     """Write what Sphinx makes the site of: the lessons, shaped into chapters, and the pages beside them."""
     import book
 
-    copy_what_lessons_use(source)
+    copy_what_lessons_use(source, translation)
     shutil.copytree(HERE / "site", source, dirs_exist_ok=True)
-    readme = (HERE.parent / "README.md").read_text(encoding="utf-8").split("## For students")[0]
-    contents = (source / "contents.md").read_text(encoding="utf-8")
-    index = readme.replace("](notebooks/", "](").replace("\n## The lessons", f"{contents}\n## The lessons")
+    lessons_begin = translation("README", None, "## The lessons")
+    readme = translation.page("README").split(translation("README", None, "## For students"))[0]
+    contents = translation.contents()
+    readme = re.sub(r" · \[.*\]\(README.*\)", "", readme, count=1)  # the link to the README in another language
+    index = readme.replace("](notebooks/", "](").replace(f"\n{lessons_begin}", f"{contents}\n{lessons_begin}")
     (source / "index.md").write_text(index, encoding="utf-8")
-    notebooks = {lesson: read(lesson) for lesson in lessons()}
-    glossary = source / "glossary.md"
-    glossary.write_text(book.with_places(glossary.read_text(encoding="utf-8"), notebooks), encoding="utf-8")
-    (source / "your-script.md").write_text(book.your_script(notebooks), encoding="utf-8")
+    notebooks = {lesson: read(lesson, translation) for lesson in lessons()}
+    both = {lesson: read(lesson) for lesson in lessons()}, notebooks
+    for name, page in [("formulas", book.with_anchors), ("glossary", book.with_places),
+                       ("your-script", book.your_script)]:
+        (source / f"{name}.md").write_text(page(translation, *both), encoding="utf-8")
+    (source / "helpers.rst").write_text(translation.page("helpers"), encoding="utf-8")
+    if translation.language:
+        book.write_words_of_models(source / "models", translation)
     for lesson, notebook in notebooks.items():
         notebook.cells = [cell for cell in notebook.cells if not has_tag(cell, "instructor")]
         book.shape_chapter(notebook, lesson)
         if repository and lesson.parts[0] == "pytorch":
-            note = COLAB.format(repository=repository, name=repository.split("/")[1])
+            sentence = translation.say("Colab opens this notebook alone. First run these lines there, in a cell of "
+                                       "their own:")
+            note = COLAB.format(sentence=sentence, repository=repository, name=repository.split("/")[1])
             notebook.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="colab"))
-        book.add_model(notebook, lesson)
+        book.add_model(notebook, lesson, translation)
         for cell in notebook.cells:
             if has_tag(cell, "setup", "measure"):
                 cell.metadata["tags"].append("hide-input")
@@ -249,16 +274,17 @@ def write_pages(source, repository):
         nbformat.write(notebook, source / lesson)
 
 
-def write_readers_copies(folder):
+def write_readers_copies(folder, translation=ENGLISH):
     """Give the reader a copy of each lesson to write in, without outputs; never change what the reader has written.
 
     A new version of a lesson replaces a copy that the reader has not changed. If all copies have been changed, it is
-    written beside them. Other files that belong to the lessons, such as figures, are linked.
+    written beside them. Other files that belong to the lessons, such as figures, are linked, or, in other languages,
+    written anew.
     """
     for lesson in lessons():
         own = folder / lesson
         own.parent.mkdir(parents=True, exist_ok=True)
-        new = cleared(lesson, "instructor")
+        new = cleared(lesson, "instructor", translation=translation)
         new.metadata["made_of"] = checksum(new)
         updates = own.parent.glob(f"{own.stem} (update *).ipynb")
         copies = {path: checksums(path) for path in [own, *sorted(updates)]}
@@ -274,11 +300,25 @@ def write_readers_copies(folder):
                 write_new(new, path)
             kept = "" if path == own else "; yours stays as it is"
             print(f"{own.stem} has a new version: {path}{kept}")
+    if translation.language:
+        write_beside_copies(folder, translation)
     for place in {lesson.parent for lesson in lessons()}:
         for each in (LESSONS / place).iterdir():
             if each.suffix != ".ipynb" and not each.name.startswith((".", "__")):
                 with contextlib.suppress(FileExistsError):
                     (folder / place / each.name).symlink_to(os.path.relpath(each, folder / place))
+
+
+def write_beside_copies(folder, translation):
+    """Write what a translation changes among the files beside the readers' copies: figures, checks, a page."""
+    with tempfile.TemporaryDirectory(prefix=".", dir=folder) as beside:
+        made = Path(beside, "made")
+        copy_what_lessons_use(made, translation)
+        for each in [made / "for-instructors.md", made / "img", *made.glob("**/checks")]:
+            old = folder / each.relative_to(made)
+            if old.is_dir():
+                shutil.rmtree(old)
+            os.replace(each, old)
 
 
 def checksum(notebook):
@@ -354,22 +394,27 @@ def reason(error):
 def main():
     """Write the edition that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("edition", choices=["copies", "slides", "site", "student"])
+    parser.add_argument("edition", choices=["copies", "stored", "slides", "site", "student"])
     parser.add_argument("folder", type=lambda path: Path(path).resolve())
     parser.add_argument("--pdf", action="store_true", help="print the slides, or the site, into PDFs, too")
     parser.add_argument("--epub", action="store_true", help="also make an e-book of the site")
+    parser.add_argument("--language", choices=sorted(TAGS), help="the language, instead of English")
     parser.add_argument("--repository", type=repository_name, help="owner/name, for buttons for Binder and Colab")
     asked = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # which also removes what is half written
+    translation = Translation(asked.language)
     try:
         if asked.edition == "copies":
-            write_readers_copies(asked.folder)
+            write_readers_copies(asked.folder, translation)
+        elif asked.edition == "stored":
+            replace_edition(lambda folder: write_stored(folder, translation), asked.folder)
         elif asked.edition == "student":
-            replace_edition(write_student_edition, asked.folder)
+            replace_edition(lambda folder: write_student_edition(folder, translation), asked.folder)
         elif asked.edition == "site":
-            replace_edition(lambda folder: write_site(folder, asked.repository, asked.pdf, asked.epub), asked.folder)
+            replace_edition(lambda folder: write_site(folder, asked.repository, asked.pdf, asked.epub, translation),
+                            asked.folder)
         else:
-            replace_edition(write_slides, asked.folder)
+            replace_edition(lambda folder: write_slides(folder, translation), asked.folder)
             if asked.pdf:
                 with chromium() as browser:
                     print_slides(asked.folder, browser)

@@ -12,13 +12,11 @@ import zipfile
 from pathlib import Path
 from urllib.parse import unquote
 
+import book
 import nbformat
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-
-sys.path.append(str(Path(__file__).parents[1] / "editions"))
-import book
 import write as editions
+from axe_playwright_python.sync_playwright import Axe
 
 # What a person would find wrong with the current slide; lengths are those of a slide of 1280 x 720.
 FAULTS = """() => {
@@ -124,6 +122,7 @@ def test_an_error_is_one_sentence(small, monkeypatch, capsys, arguments, error, 
     (["copies"], ["copies"]), (["student"], ["student"]), (["slides"], ["slides"]),
     (["slides", "--pdf"], ["slides", "printed by a browser"]),
     (["site", "--repository", "owner/name"], ["site for owner/name, PDF: False, EPUB: False"]),
+    (["student", "--language", "zh"], ["student in zh"]),
     (["site", "--repository="], ["site for , PDF: False, EPUB: False"]),
     (["site", "--pdf"], ["site for None, PDF: True, EPUB: False"]),
     (["site", "--epub"], ["site for None, PDF: False, EPUB: True"]),
@@ -133,8 +132,9 @@ def test_each_command_writes_its_edition(monkeypatch, arguments, written):
     done = []
     for name in ("copies", "student", "slides"):
         writes = {"copies": "write_readers_copies", "student": "write_student_edition", "slides": "write_slides"}[name]
-        monkeypatch.setattr(editions, writes, lambda folder, name=name: done.append(name))
-    monkeypatch.setattr(editions, "write_site", lambda folder, repository, pdf, epub: done.append(
+        monkeypatch.setattr(editions, writes, lambda folder, translation, name=name: done.append(
+            f"{name} in {translation.language}" if translation.language else name))
+    monkeypatch.setattr(editions, "write_site", lambda folder, repository, pdf, epub, translation: done.append(
         f"site for {repository}, PDF: {pdf}, EPUB: {epub}"))
     monkeypatch.setattr(editions, "print_slides", lambda folder, browser: done.append(f"printed by {browser}"))
     monkeypatch.setattr(editions, "chromium", lambda: contextlib.nullcontext("a browser"))
@@ -301,7 +301,7 @@ def test_what_the_site_is_made_of(small, monkeypatch, repository):
     monkeypatch.setenv("REPOSITORY", "")
     failed = []
     editions.write_site(small / "site", repository)
-    assert (small / "site" / "index.md").read_text().startswith((editions.HERE.parent / "README.md").read_text()[:99])
+    assert (small / "site" / "index.md").read_text().startswith((editions.HERE.parent / "README.md").read_text().partition(" · ")[0])
     assert "](01-" in (small / "site" / "index.md").read_text()
     assert editions.os.environ["REPOSITORY"] == (repository or "")
     for lesson in editions.lessons():
@@ -344,13 +344,14 @@ def test_the_glossary_has_every_term():
                 found = {text.lower() for text in book.bold(cell) if len(text.split()) <= 4}
                 lacking |= {text for text in found if not {text, text.removesuffix("s")} & terms}
     assert lacking - NO_TERMS == set()
-    in_bold = set(book.places_of_bold(notebooks))
+    in_bold = set(book.places_of_bold(notebooks, notebooks))
     assert [term for term in sorted(terms) if not {term, f"{term}s"} & in_bold] == []
 
 
 def test_your_script_has_every_lessons_lines():
     """The page with lines for the reader's own script has those of each lesson from 01 on, as they are stored."""
-    page = book.your_script({lesson: editions.read(lesson) for lesson in editions.lessons()})
+    notebooks = {lesson: editions.read(lesson) for lesson in editions.lessons()}
+    page = book.your_script(editions.ENGLISH, notebooks, notebooks)
     for lesson in editions.lessons():
         if lesson.parts[0] != "deeper" and not lesson.stem.startswith("00"):
             [section] = [part for part in page.split("\n## ") if f"({lesson}#" in part.splitlines()[0]]

@@ -25,7 +25,6 @@ from test_answers import answers_to
 from d2lhelpers.surroundings import mxnet_fault
 
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "editions"))
 import grade  # noqa: E402
 import write  # noqa: E402
 from grading import hand_ins, pages, runs  # noqa: E402

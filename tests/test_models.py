@@ -228,8 +228,8 @@ def site(tmp_path_factory):
     def build_with_warnings(arguments):
         return build_main([each for each in arguments if each not in ("-W", "--keep-going")])
 
-    def shortened(lesson):
-        notebook = read(lesson)
+    def shortened(lesson, translation=editions.ENGLISH):
+        notebook = read(lesson, translation)
         kept = notebook.cells[0].id, PLACES[lesson.as_posix()]["after"]
         notebook.cells = [cell for cell in notebook.cells if cell.id in kept]
         for cell in notebook.cells:

@@ -8,7 +8,7 @@ NOT_ISOLATED = ("NOT ISOLATED, because this system has no namespaces for it: lim
                 "or delete your files and use the network. Use a container or an account of its own")
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<html lang="{tag}"><head><meta charset="utf-8"><title>{title}</title>
 <style>body {{ max-width: 50em; margin: 2em auto; font: 16px sans-serif }} pre {{ background: #f4f4f4; padding: .6em;
 white-space: pre-wrap; overflow-wrap: anywhere }}</style></head><body>
 <h1>{title}</h1>
@@ -43,8 +43,8 @@ def line_of(row):
     return f"{row.hand_in.student} {row.hand_in.number}".strip() + lesson + remark
 
 
-def write_feedback(rows, folder):
-    """Write a page for each student, with all of the student's lessons."""
+def write_feedback(rows, folder, translation):
+    """Write a page for each student, with all of the student's lessons, in the language of the translation."""
     folder.mkdir(exist_ok=True)
     students = {}
     for row in rows:
@@ -52,8 +52,8 @@ def write_feedback(rows, folder):
     for (student, number), own in students.items():
         title = html.escape(f"{student} {number}".strip())
         path = folder / f"{file_name(student, number)}.html"
-        path.write_text(PAGE.format(title=title, body="\n".join(map(section, own))), encoding="utf-8",
-                        errors="replace")
+        path.write_text(PAGE.format(tag=translation.tag, title=title, body="\n".join(
+            section(row, translation.say) for row in own)), encoding="utf-8", errors="replace")
 
 
 def file_name(student, number):
@@ -62,19 +62,20 @@ def file_name(student, number):
     return f"{bare}-{hashlib.sha256(f'{student} {number}'.encode()).hexdigest()[:6]}"
 
 
-def section(row):
+def section(row, say):
     """Return the part of a page about one lesson."""
     parts = [f"<h2>{html.escape(row.lesson.name if row.lesson else row.hand_in.file)}</h2>",
              f"<p>{html.escape(line_of(row))}</p>"]
     for number in sorted(row.results):
         result = row.results[number]
         title = row.lesson.exercises[number].title
-        points = "not graded" if result["points"] is None else f"points: {result['points']:g} of 1"
-        parts.append(f"<h3>Exercise {number} · {html.escape(title)}</h3>\n<p>{points}</p>")
+        points = say("not graded") if result["points"] is None else say(f"points: {result['points']:g} of 1")
+        exercise = say(f"Exercise {number}")
+        parts.append(f"<h3>{exercise} · {html.escape(title)}</h3>\n<p>{points}</p>")
         for source, printed in result["cells"]:
             parts.append(f"<pre>{html.escape(source)}</pre>")
             if printed:
-                parts.append(f"<p>It printed:</p><pre>{html.escape(printed)}</pre>")
+                parts.append(f"<p>{say('It printed:')}</p><pre>{html.escape(printed)}</pre>")
         said = result["why"] or result["said"]
-        parts.append(f"<p>The check:</p><pre>{html.escape(said)}</pre>")
+        parts.append(f"<p>{say('The check:')}</p><pre>{html.escape(said)}</pre>")
     return "\n".join(parts)

@@ -49,11 +49,12 @@ class Place(NamedTuple):
 
 
 @contextlib.contextmanager
-def prepared(lessons, project, hidden):
-    """Yield a Place that is made of the lessons' folder; it is removed afterwards."""
+def prepared(lessons, project, hidden, translate=lambda folder: None):
+    """Yield a Place that is made of the lessons' folder and `translate`, called with it; it is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="grade-") as folder:
         copy = Path(folder, "notebooks")
         shutil.copytree(lessons, copy, ignore=shutil.ignore_patterns("*.ipynb", "__pycache__", ".*", "img", "*.md"))
+        translate(copy)
         home = Path(folder, "home")
         home.mkdir()
         # With an empty settings folder matplotlib first lists all fonts, which takes seconds.

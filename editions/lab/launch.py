@@ -1,4 +1,4 @@
-"""Start JupyterLab for its reader alone: `make lab` runs `.venv/bin/python -I launch.py FOLDER IP ARGUMENTS...`.
+"""Start JupyterLab for its reader alone: `make lab` runs `python -I launch.py FOLDER IP LANGUAGE ARGUMENTS...`.
 
 Whatever the reader's settings, files and variables are, the server listens on IP and asks for a new token.
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from jupyter_server.serverapp import ServerApp
 from jupyterlab.labapp import LabApp
 
-FOLDER, IP, *ARGUMENTS = sys.argv[1:]
+FOLDER, IP, LANGUAGE, *ARGUMENTS = sys.argv[1:]
 
 
 class Server(ServerApp):
@@ -42,6 +42,7 @@ if __name__ == "__main__":
         "--ServerApp.root_dir=.",
         "--ServerApp.allow_root=True",  # in many containers the user is root
         f"--LabApp.default_url=/lab/tree/{FOLDER}/{first}",  # also in the address that it prints
-        f"--LabApp.app_settings_dir={Path(__file__).parent}",  # turns off the question about news of JupyterLab
+        # The settings turn off the question about news of JupyterLab, and say which language it speaks, if not English.
+        f"--LabApp.app_settings_dir={Path(__file__).parent / LANGUAGE}",
         *ARGUMENTS,
     ])

@@ -4,18 +4,26 @@ import re
 from importlib.util import find_spec
 from pathlib import Path
 
+import sphinx.search
 from docutils import nodes
+from search import SearchPairs
 from sphinx.addnodes import pending_xref
+from translations import Translation
 
 import d2lhelpers
 
-project = "How deep-learning frameworks get their speed"
+say = Translation(os.environ.get("IN")).say
+language = {"": "en", "zh": "zh_CN"}[os.environ.get("IN", "")]
+sphinx.search.languages["zh"] = SearchPairs
+project = say("How deep-learning frameworks get their speed")
 version = d2lhelpers.__version__  # which an EPUB must have
-copyright = "its authors; text and figures are under CC BY 4.0, the code is under the MIT licence"
+copyright = say("its authors; text and figures are under CC BY 4.0, the code is under the MIT licence")
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]  # napoleon reads "Raises:"
 exclude_patterns = ["checks", "*/checks", "contents.md"]
 nb_execution_mode = "off"
 nb_merge_streams = True
+nb_code_prompt_show = say("Show code cell {type}")
+nb_code_prompt_hide = say("Hide code cell {type}")
 suppress_warnings = ["mystnb.unknown_mime_type", "misc.highlighting_failure"]  # such as cells that begin with %%
 myst_heading_anchors = 3
 autodoc_mock_imports = [name for name in ("mxnet", "torch") if not find_spec(name)]

@@ -1,7 +1,7 @@
 "use strict";
 // What checkpoints and failures cost, by the formula of PyTorch's "Many machines". All is counted in training steps.
 {
-    const {number, share, slider, axes, decades, line, dot, show} = window.modelTools;
+    const {say, number, share, slider, axes, decades, line, dot, show} = window.modelTools;
     const saving = (every, steps, save) => steps * save / every;
     const repeating = (every, failures) => failures * (every - 1) / 2;
     const cost = (every, steps, save, failures, restart) =>
@@ -12,39 +12,42 @@
     function draw({every, steps, save, failures, restart}, width) {
         const total = s => cost(s, steps, save, failures, restart);
         const least = Math.max(1, Math.round(best(steps, save, failures)));
-        const kinds = [["grey", "saving", s => saving(s, steps, save)],
-                       ["orange", "steps run twice", s => repeating(s, failures)],
-                       ["blue", "all, with restarts", total]];
-        const x = {min: 1, max: 2000, log: true, label: "steps between two saves"};
-        const y = {...decades([1, ...intervals.map(total)]), label: "cost of the run, in steps"};
+        const kinds = [["grey", say("saving"), s => saving(s, steps, save)],
+                       ["orange", say("steps run twice"), s => repeating(s, failures)],
+                       ["blue", say("all, with restarts"), total]];
+        const x = {min: 1, max: 2000, log: true, label: say("steps between two saves")};
+        const y = {...decades([1, ...intervals.map(total)]), label: say("cost of the run, in steps")};
         const inside = value => Math.max(value, y.min);
         const picture = axes({width, height: 300, x, y}, (px, py) => kinds.map(([colour, , kind]) =>
             line(colour, intervals.map(s => [px(s), py(inside(kind(s)))]))).join("")
             + (least <= x.max ? `<path class="limit" d="M${px(least)} ${py(y.min)}V${py(y.max)}"/>` : "")
             + dot("blue", px(every), py(total(every))));
         const [saved, repeated, waited] = [saving(every, steps, save), repeating(every, failures), failures * restart];
-        const text = `A save after every ${number(every)} steps: ${number(saved)} steps go into saving, `
-            + `${number(repeated)} are run twice, ${number(waited)} pass in restarts. In all that is `
-            + `${share(total(every) / steps)} of the run. Best is a save after every ${number(least)} steps: `
-            + `${share(total(least) / steps)}.`;
+        const text = [
+            say("A save after every {0} steps: {1} steps go into saving, {2} are run twice, {3} pass in restarts.",
+                number(every), number(saved), number(repeated), number(waited)),
+            say("In all that is {0} of the run.", share(total(every) / steps)),
+            say("Best is a save after every {0} steps: {1}.", number(least), share(total(least) / steps)),
+        ].join(" ");
         return {text,
                 key: [...kinds.map(([colour, name, kind]) => [colour, `${name}: ${number(kind(every))}`]),
-                      ["limit", `least, at ${number(least)}`]],
-                picture: {...picture, label: `Cost of a run against steps between two saves, at ${number(every)}`},
-                table: [["steps between two saves", ...kinds.map(([, name]) => name)],
+                      ["limit", say("least, at {0}", number(least))]],
+                picture: {...picture, label: say("Cost of a run against steps between two saves, at {0}",
+                                                 number(every))},
+                table: [[say("steps between two saves"), ...kinds.map(([, name]) => name)],
                         ...intervals.filter((_, n) => n % 2 === 0).map(s =>
                             [number(s), ...kinds.map(([, , kind]) => number(kind(s)))])]};
     }
 
-    const asSteps = value => `${number(value)} steps`;
+    const asSteps = value => say("{0} steps", number(value));
     show("checkpoints", {
-        title: "A model to play with: how often to save",
+        title: say("A model to play with: how often to save"),
         functions: {cost, best},
-        inputs: [slider("every", "Steps between two saves", intervals, 100),
-                 slider("steps", "Steps of the run", [2000, 5000, 10000, 20000, 50000, 100000], 10000),
-                 slider("save", "A save takes as long as", [0.1, 0.2, 0.5, 1, 2, 5, 10, 20], 2, asSteps),
-                 slider("failures", "Failures", [1, 2, 3, 5, 10, 20, 50, 100], 10),
-                 slider("restart", "A restart takes as long as", [0, 1, 2, 5, 10, 20, 50, 100], 20, asSteps)],
+        inputs: [slider("every", say("Steps between two saves"), intervals, 100),
+                 slider("steps", say("Steps of the run"), [2000, 5000, 10000, 20000, 50000, 100000], 10000),
+                 slider("save", say("A save takes as long as"), [0.1, 0.2, 0.5, 1, 2, 5, 10, 20], 2, asSteps),
+                 slider("failures", say("Failures"), [1, 2, 3, 5, 10, 20, 50, 100], 10),
+                 slider("restart", say("A restart takes as long as"), [0, 1, 2, 5, 10, 20, 50, 100], 20, asSteps)],
         draw,
     });
 }

@@ -7,6 +7,8 @@
 //              a sentence, {height, svg, label}, a list of [colour, words], and rows of numbers, the first one a head
 window.models = {};
 window.modelTools = (() => {
+    // What is said, in the language of the page, which words.js brings if it is not English; {0} is values[0].
+    const say = (text, ...values) => (window.modelWords?.[text] ?? text).replace(/\{(\d)\}/g, (_, n) => values[n]);
     const number = value => value.toLocaleString("en-US", {maximumSignificantDigits: 3});
     const share = value => `${number(100 * value)} %`;
     const within = (units, value) => units.find(([least]) => value >= least) ?? units.at(-1);
@@ -45,9 +47,11 @@ window.modelTools = (() => {
         }};
     }
 
+    // `options` are pairs of a value and its words.
     function choice(name, label, options, start) {
         return {name, start, make: (id, first, changed) => {
-            const input = element("select", {id}, ...options.map(option => element("option", {}, option)));
+            const input = element("select", {id},
+                                  ...options.map(([value, words]) => element("option", {value}, words)));
             input.value = first;
             input.addEventListener("input", changed);
             return {read: () => input.value, parts: [element("label", {for: id}, label), input]};
@@ -135,7 +139,7 @@ window.modelTools = (() => {
         const key = element("ul", {class: "model-key", "aria-hidden": "true"});
         const picture = element("div", {class: "model-picture"});
         const table = element("div", {class: "model-table", tabindex: 0});
-        const numbers = element("details", {}, element("summary", {}, "The same in numbers"), table);
+        const numbers = element("details", {}, element("summary", {}, say("The same in numbers")), table);
 
         function update() {
             const values = Object.fromEntries(Object.entries(read).map(([name, value]) => [name, value()]));
@@ -169,6 +173,6 @@ window.modelTools = (() => {
         for (const place of document.querySelectorAll(`[data-model="${name}"]`)) build(place, model);
     }
 
-    return {number, share, time, bytes, flops, range, slider, choice, paste, axes, decades, line, rect,
+    return {say, number, share, time, bytes, flops, range, slider, choice, paste, axes, decades, line, rect,
             block, dot, show};
 })();

@@ -1,8 +1,9 @@
 "use strict";
 // The schedules of "Splitting the network", replayed as if messages took no time: a forward pass takes 1, a backward 2.
 {
-    const {share, range, slider, choice, axes, rect, block, show} = window.modelTools;
+    const {say, share, range, slider, choice, axes, rect, block, show} = window.modelTools;
     const UNITS = {F: 1, B: 2};
+    const SCHEDULES = [["GPipe", "GPipe"], ["1F1B", "1F1B"], ["forward only", say("forward only")]];
 
     function order(way, stages, parts, stage) {
         const forward = range(0, parts - 1).map(part => ["F", part]);
@@ -57,33 +58,33 @@
         const record = schedule(way, stages, parts);
         const end = Math.max(...record.map(passes => passes.at(-1)[3]));
         const row = stage => 6 + 36 * stage;
-        const rows = record.map((_, stage) => [row(stage) + 15, `stage ${stage}`]);
-        const x = {min: 0, max: end, label: "time, in forward passes"};
+        const rows = record.map((_, stage) => [row(stage) + 15, say("stage {0}", stage)]);
+        const x = {min: 0, max: end, label: say("time, in forward passes")};
         const picture = axes({width, height: row(stages) + 52, x, rows}, px => record.map((passes, stage) =>
             rect("waiting", px(0), px(end), row(stage), 30) + passes.map(([kind, part, start, stop]) =>
                 block(`pass ${kind} device${stage}`, px(start), px(stop), row(stage), 30, kind + part)
             ).join("")).join(""));
         const kept = record.map(alive);
         const waiting = share(idle(record));
-        const memory = way === "forward only" ? "Without a backward pass, no stage keeps activations."
-            : `Stages 0 to ${stages - 1} keep at most ${kept.join(", ")} of ${parts} micro-batches: `
-              + `on stage 0 that is ${share(kept[0] / parts)} of the batch.`;
-        const plan = `${way}, ${stages} stages, ${parts} micro-batches`;
-        return {text: `${plan}: stages wait for ${waiting} of the time. ${memory}`,
-                key: [["waiting", `waiting, ${waiting}`], ["F device0", "F, a forward pass"],
-                      ...way === "forward only" ? [] : [["B device0", "B, a backward pass: twice the work"]]],
-                picture: {...picture, label: `Which stage works when, ${plan}`},
-                table: [["stage", "waiting", "alive", "order"], ...record.map((passes, stage) =>
-                    [stage, waiting, way === "forward only" ? "none" : kept[stage],
+        const memory = way === "forward only" ? say("Without a backward pass, no stage keeps activations.")
+            : say("Stages 0 to {0} keep at most {1} of {2} micro-batches: on stage 0 that is {3} of the batch.",
+                  stages - 1, kept.join(", "), parts, share(kept[0] / parts));
+        const plan = say("{0}, {1} stages, {2} micro-batches", new Map(SCHEDULES).get(way), stages, parts);
+        return {text: say("{0}: stages wait for {1} of the time. {2}", plan, waiting, memory),
+                key: [["waiting", say("waiting, {0}", waiting)], ["F device0", say("F, a forward pass")],
+                      ...way === "forward only" ? [] : [["B device0", say("B, a backward pass: twice the work")]]],
+                picture: {...picture, label: say("Which stage works when, {0}", plan)},
+                table: [[say("stage"), say("waiting"), say("alive"), say("order")], ...record.map((passes, stage) =>
+                    [stage, waiting, way === "forward only" ? say("none") : kept[stage],
                      passes.map(([kind, part]) => kind + part).join(" ")])]};
     }
 
     show("pipeline", {
-        title: "A model to play with: a pipeline's schedule",
+        title: say("A model to play with: a pipeline's schedule"),
         functions: {schedule, bubble, idle, alive},
-        inputs: [choice("way", "Schedule", ["GPipe", "1F1B", "forward only"], "GPipe"),
-                 slider("stages", "Stages", range(2, 6), 4),
-                 slider("parts", "Micro-batches", range(1, 16), 4)],
+        inputs: [choice("way", say("Schedule"), SCHEDULES, "GPipe"),
+                 slider("stages", say("Stages"), range(2, 6), 4),
+                 slider("parts", say("Micro-batches"), range(1, 16), 4)],
         draw,
     });
 }

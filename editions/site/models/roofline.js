@@ -1,7 +1,8 @@
 "use strict";
 // The roofline of d2lhelpers.machine.Limits, with the reader's own limits.
 {
-    const {number, share, time, bytes, flops, range, slider, paste, axes, decades, line, dot, show} = window.modelTools;
+    const {say, number, share, time, bytes, flops, range, slider, paste, axes, decades, line, dot,
+           show} = window.modelTools;
     const EXAMPLE = "memory 20 GB/s\narithmetic 100 Gflop/s\none dispatch 20 µs";
 
     // What `limits()` prints, or two or three numbers: GB/s, Gflop/s, µs. Returns null if there are none.
@@ -22,6 +23,8 @@
     }
 
     const roof = (intensity, {bandwidth, peak}) => Math.min(peak, intensity * bandwidth);
+    const KINDS = {"overhead-bound": say("overhead-bound"), "memory-bound": say("memory-bound"),
+                   "compute-bound": say("compute-bound")};
     const colours = {"overhead-bound": "grey", "memory-bound": "green", "compute-bound": "blue"};
     const intensities = range(-4, 10).map(power => 2 ** power);
     const sizes = range(1, 10).flatMap(power => [1, 2, 5].map(digit => digit * 10 ** power)).slice(0, -2);
@@ -34,8 +37,8 @@
         const speed = operations / seconds;
         const ridge = limits.peak / limits.bandwidth;
         const edges = [Math.min(intensities[0], ridge / 4), Math.max(intensities.at(-1), ridge * 4)];
-        const x = {min: edges[0], max: edges[1], log: true, label: "operations per byte"};
-        const y = {...decades([roof(edges[0], limits), limits.peak * 2, speed]), label: "Gflop/s",
+        const x = {min: edges[0], max: edges[1], log: true, label: say("operations per byte")};
+        const y = {...decades([roof(edges[0], limits), limits.peak * 2, speed]), label: say("Gflop/s"),
                    words: each => number(each / 1e9)};
         const picture = axes({width, height: 320, x, y}, (px, py) => {
             const points = intensities => intensities.map(each => [px(each), py(roof(each, limits))]);
@@ -43,28 +46,33 @@
             return line("green", points([edges[0], ridge])) + line("blue", points([ridge, edges[1]]))
                 + (kind === "overhead-bound" ? line("grey", bar) : "") + dot(colours[kind], px(intensity), py(speed));
         });
-        const text = `${bytes(size)}, ${number(intensity)} operations per byte: ${kind}, at least ${time(seconds)}. `
-            + `That is ${flops(speed)}, ${share(speed / limits.peak)} of the peak. `
-            + `The roof bends at ${number(ridge)} operations per byte.`;
-        const sorry = "There are no limits in your text, so these are an example's. Paste what limits() prints, "
-            + "or two numbers: GB/s and Gflop/s. ";
-        return {text: read ? text : sorry + text,
-                key: [["green", `memory, ${number(limits.bandwidth / 1e9)} GB/s`],
-                      ["blue", `arithmetic, ${number(limits.peak / 1e9)} Gflop/s`],
-                      ["grey", limits.dispatch ? `one dispatch, ${time(limits.dispatch)}` : "dispatch, not given"],
-                      [`${colours[kind]} point`, `this work, at most ${flops(speed)}`]],
-                picture: {...picture, label: `Roofline, and ${number(intensity)} operations per byte on ${bytes(size)}`},
-                table: [["operations per byte", "roof, Gflop/s"],
+        const text = [
+            read ? "" : say("There are no limits in your text, so these are an example's. Paste what limits() prints, "
+                            + "or two numbers: GB/s and Gflop/s."),
+            say("{0}, {1} operations per byte: {2}, at least {3}.", bytes(size), number(intensity), KINDS[kind],
+                time(seconds)),
+            say("That is {0}, {1} of the peak.", flops(speed), share(speed / limits.peak)),
+            say("The roof bends at {0} operations per byte.", number(ridge)),
+        ].join(" ").trim();
+        return {text,
+                key: [["green", say("memory, {0} GB/s", number(limits.bandwidth / 1e9))],
+                      ["blue", say("arithmetic, {0} Gflop/s", number(limits.peak / 1e9))],
+                      ["grey", limits.dispatch ? say("one dispatch, {0}", time(limits.dispatch))
+                          : say("dispatch, not given")],
+                      [`${colours[kind]} point`, say("this work, at most {0}", flops(speed))]],
+                picture: {...picture, label: say("Roofline, and {0} operations per byte on {1}", number(intensity),
+                                                 bytes(size))},
+                table: [[say("operations per byte"), say("roof, Gflop/s")],
                         ...intensities.filter((_, n) => n % 2 === 0).map(each =>
                             [number(each), number(roof(each, limits) / 1e9)])]};
     }
 
     show("roofline", {
-        title: "A model to play with: the roofline of your machine",
+        title: say("A model to play with: the roofline of your machine"),
         functions: {limitsIn, regime, roof},
-        inputs: [paste("text", "Your limits, as limits() prints them", EXAMPLE),
-                 slider("size", "Bytes read and written", sizes, 5e8, bytes),
-                 slider("intensity", "Operations per byte", intensities, 0.125)],
+        inputs: [paste("text", say("Your limits, as limits() prints them"), EXAMPLE),
+                 slider("size", say("Bytes read and written"), sizes, 5e8, bytes),
+                 slider("intensity", say("Operations per byte"), intensities, 0.125)],
         draw,
     });
 }

@@ -1,7 +1,7 @@
 "use strict";
 // The theory of "Automatic parallelism": products take 1 each, and those with the same workspace take turns.
 {
-    const {range, slider, choice, axes, rect, block, show} = window.modelTools;
+    const {say, range, slider, choice, axes, rect, block, show} = window.modelTools;
 
     // `order` lists the devices, 0 or 1, of all products. Returns [device, start, end] of each.
     function theory(workspaces, order) {
@@ -22,6 +22,8 @@
     }
 
     const GROUPS = {"all of cpu(0) first": Infinity, "five and five": 5, "two and two": 2, "alternately": 1};
+    const ORDERS = [["all of cpu(0) first", say("all of cpu(0) first")], ["five and five", say("five and five")],
+                    ["two and two", say("two and two")], ["alternately", say("alternately")]];
 
     function orderOf(name, count) {
         const group = Math.min(count, GROUPS[name]);
@@ -34,7 +36,7 @@
         const end = Math.max(...products.map(product => product[2]));
         const row = device => 6 + 40 * device;
         const rows = [0, 1].map(device => [row(device) + 17, `cpu(${device})`]);
-        const x = {min: 0, max: end, label: "time, in products"};
+        const x = {min: 0, max: end, label: say("time, in products")};
         const letter = number => String.fromCharCode(65 + number % workspaces);
         const picture = axes({width, height: row(2) + 52, x, rows}, px =>
             [0, 1].map(device => rect("waiting", px(0), px(end), row(device), 34)).join("")
@@ -43,22 +45,26 @@
         const names = device => products.map(([each], number) => each === device ? letter(number) : "").join("");
         const starts = device => products.filter(([each]) => each === device).map(([, start]) => start).join(" ");
         const waited = waitedFor(products);
-        const text = `Workspaces: ${workspaces}, ${order}. When cpu(1) begins, ${waited} of ${count} products of `
-            + `cpu(0) are done. All ${2 * count} are done after ${end}; ${count} would be best.`;
-        const label = `Workspaces of cpu(0): ${names(0)}, of cpu(1): ${names(1)}; end at ${end}`;
+        const text = [
+            say("Workspaces: {0}, {1}.", workspaces, new Map(ORDERS).get(order)),
+            say("When cpu(1) begins, {0} of {1} products of cpu(0) are done.", waited, count),
+            say("All {0} are done after {1}; {2} would be best.", 2 * count, end, count),
+        ].join(" ");
+        const label = say("Workspaces of cpu(0): {0}, of cpu(1): {1}; end at {2}", names(0), names(1), end);
         return {text,
-                key: [["F device0", "products of cpu(0)"], ["F device1", "products of cpu(1)"], ["waiting", "idle"]],
+                key: [["F device0", say("products of cpu(0)")], ["F device1", say("products of cpu(1)")],
+                      ["waiting", say("idle")]],
                 picture: {...picture, label},
-                table: [["device", "workspaces, in order", "starts"], ...[0, 1].map(device =>
+                table: [[say("device"), say("workspaces, in order"), say("starts")], ...[0, 1].map(device =>
                     [`cpu(${device})`, names(device), starts(device)])]};
     }
 
     show("workspaces", {
-        title: "A model to play with: two devices share workspaces",
+        title: say("A model to play with: two devices share workspaces"),
         functions: {theory, waitedFor, orderOf},
-        inputs: [slider("workspaces", "Workspaces", [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 64], 4),
-                 slider("count", "Products per device", range(1, 12), 10),
-                 choice("order", "Order", Object.keys(GROUPS), "all of cpu(0) first")],
+        inputs: [slider("workspaces", say("Workspaces"), [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 64], 4),
+                 slider("count", say("Products per device"), range(1, 12), 10),
+                 choice("order", say("Order"), ORDERS, "all of cpu(0) first")],
         draw,
     });
 }

@@ -1,0 +1,255 @@
+"""Each translation is complete and fresh, and keeps the code, links, numbers and structure of its English."""
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import polib
+import pytest
+import translations
+from markdown_it import MarkdownIt
+from test_editions import FAULTS, editions
+
+ROOT = Path(__file__).parents[1]
+
+LANGUAGES = sorted(translations.TAGS)
+MARKDOWN = MarkdownIt("commonmark").enable("table")
+HAN = "[\u3400-\u9fff]"
+NOT_PROSE = {"figures", "messages", "models"}  # no Markdown
+
+
+def terms(language):
+    """Return the pairs of an English term, as a pattern, and the words of which a translation must have one."""
+    lines = (translations.HERE / language / "terms.tsv").read_text(encoding="utf-8").splitlines()
+    return [(re.compile(rf"\b{english}", re.IGNORECASE), words.split("|"))
+            for english, words in (line.split("\t") for line in lines)]
+
+
+def parts(text):
+    """Return what a translation must keep: code, links, pictures, formulas, the number of headings, rows and items."""
+    kept = collections.Counter()
+    for token in MARKDOWN.parse(text):
+        if token.type != "inline" and token.nesting >= 0:
+            kept[token.type, token.tag] += 1
+        if token.type in ("html_block", "fence", "code_block"):
+            kept[re.sub("(?<=<b>)[^<]*", "", token.content)] += 1
+        for child in token.children or ():
+            if child.type in ("code_inline", "html_inline"):
+                kept[child.content] += 1
+            elif child.type in ("link_open", "image"):
+                kept[child.type, child.attrs.get("href") or child.attrs["src"]] += 1
+    kept.update(re.findall(r"\$\$.*?\$\$|\$[^$\n]+\$", text, re.DOTALL))
+    kept.update(re.findall(r"\{[^}\n]*\}", text))
+    for changed in (("link_open", "README.md"), ("link_open", "README.zh.md"), "{type}"):
+        del kept[changed]
+    return kept
+
+
+def shown(text):
+    """Return the text that a reader sees, and what of it is in italics."""
+    lines = []
+    italics = ""
+    depth = 0
+    for inline in (token for token in MARKDOWN.parse(text) if token.type == "inline"):
+        lines.append("")
+        for child in inline.children:
+            depth += (child.type == "em_open") - (child.type == "em_close")
+            italics += child.content if depth else ""
+            lines[-1] += child.content if child.type == "text" else " " * (child.type in ("code_inline", "softbreak"))
+    return "\n".join(lines), italics
+
+
+def bold(text):
+    """Return each text that is shown in bold."""
+    found = []
+    for child in (child for token in MARKDOWN.parse(text) for child in token.children or ()):
+        if child.type == "strong_open":
+            found.append("")
+            depth = True
+        elif child.type == "strong_close":
+            depth = False
+        elif found and depth:
+            found[-1] += child.content
+    return found
+
+
+def numbers(text):
+    """Return the numbers in a text, without those that many languages write as words."""
+    return {number for number in re.findall(r"\d+(?:[.,]\d+)*", text) if number not in "123"}
+
+
+def faults(english, chinese, words):
+    """Yield what a Chinese reader would find wrong with a translation; `words` are the terms."""
+    before, after = parts(english), parts(chinese)
+    yield from (f"lost: {part}" for part in before - after)
+    yield from (f"added: {part}" for part in after - before)
+    text, italics = shown(chinese)
+    if len(bold(chinese)) != len(re.findall(r"\*\*.+?\*\*", re.sub("`[^`]*`", "x", chinese))):
+        yield "** does not make bold what it should: put brackets and punctuation outside of it"
+    if re.search(HAN, italics):
+        yield f"Chinese in italics: {italics}"
+    if found := re.search(f".?(?:{HAN}[,;:?!]|[,;:?!]{HAN}|{HAN}\\(|\\){HAN}).?", text):
+        yield f"half-width punctuation beside Chinese: {found[0]}"
+    if found := re.search(f".?(?:{HAN}[A-Za-z0-9]|[A-Za-z0-9%]{HAN}).?", text):
+        yield f"no space between Chinese and Latin: {found[0]}"
+    if missing := numbers(english) - numbers(chinese):
+        yield f"numbers lost: {sorted(missing)}"
+    bare = re.sub(r"`[^`]*`|\[[^]]*\]\(http[^)]*\)|\]\([^)]*\)", "", english)
+    for term, said in words:
+        if term.search(bare) and not any(word in chinese for word in said):
+            yield f"{term.pattern[2:]} is not said as {' or '.join(said)}"
+
+
+def faults_of(name, entry, words):
+    """Return what is wrong with an entry of a PO file."""
+    if not entry.msgstr:
+        return ["not translated"]
+    if entry.fuzzy:
+        return ["its English has changed"]
+    found = list(faults(entry.msgid, entry.msgstr, words if name not in NOT_PROSE and entry.msgctxt != "question"
+                        and len(entry.msgid) > 60 else []))
+    if name == "figures" and entry.msgid.count("\n") != entry.msgstr.count("\n"):
+        found.append("not as many lines as the figure has texts")
+    if entry.msgstr == entry.msgid and name == "messages":
+        return []  # what programs compare, and readers do not see
+    if not re.search(HAN, entry.msgstr) and re.search("[a-z]{3} [a-z]{2}", re.sub("`[^`]*`", "", entry.msgid)):
+        found.append("not Chinese")
+    return found
+
+
+NAMES = sorted(path.relative_to(translations.HERE / "zh").with_suffix("").as_posix()
+               for path in (translations.HERE / "zh").glob("**/*.po"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_files_are_in_step(language):
+    """After a change of the English text, `make translations` was run; the README in each language is made of it."""
+    for name, entries in translations.catalogues().items():
+        held = translations.load(translations.HERE / language / f"{name}.po")
+        assert {(entry.msgctxt, entry.msgid) for entry in held} == set(entries), f"{name}: run `make translations`"
+    readme = (ROOT / f"README.{language}.md").read_text(encoding="utf-8")
+    assert readme == translations.Translation(language).page("README"), "run `make translations`"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", NAMES)
+def test_translations_are_complete_and_keep_what_they_must(name, language):
+    """Every entry is translated and fresh, and keeps code, links, numbers, structure and terms."""
+    found = {}
+    for entry in translations.load(translations.HERE / language / f"{name}.po"):
+        wrong = faults_of(name, entry, terms(language))
+        if wrong:
+            found[entry.msgctxt, entry.msgid[:60]] = wrong
+    assert found == {}
+
+
+@pytest.mark.parametrize(("english", "chinese", "fault"), [
+    ("**latency** is a time", "**延迟（latency）**是时间", "does not make bold"),
+    ("an *old* graph", "*旧的*图", "italics"), ("one, two", "一,二", "half-width"), ("a GPU is", "是GPU", "no space"),
+    ("it takes 40 ms", "它要 4 毫秒", "numbers lost"), ("call `f()`", "调用 `g()`", "lost: f()"),
+    ("see [a](b.ipynb)", "见 [甲](c.ipynb)", "lost: ('link_open', 'b.ipynb')"), ("- a\n- b", "- 甲", "lost"),
+    ("still {seconds} sec", "还要秒", "lost: {seconds}"), ("the latency", "它的时间", "latency is not said"),
+])
+def test_faults_are_found(english, chinese, fault):
+    """A translation that breaks a rule is found, each by its own fault."""
+    assert fault in "; ".join(faults(english, chinese, terms("zh")))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_code_is_the_same(language):
+    """A translated lesson has the cells of the English one, with the same code, ids, metadata and pictures."""
+    translation = translations.Translation(language)
+    for lesson in editions.lessons():
+        english, translated = editions.read(lesson), editions.read(lesson, translation)
+        assert english.metadata == translated.metadata
+        for cell, other in zip(english.cells, translated.cells, strict=True):
+            assert (cell.id, cell.cell_type, cell.metadata) == (other.id, other.cell_type, other.metadata)
+            if cell.cell_type == "code":
+                assert cell.source == other.source
+                for shown, kept in zip(cell.outputs, other.outputs, strict=True):
+                    assert shown.get("data", {}).get("image/png") == kept.get("data", {}).get("image/png")
+
+
+@pytest.fixture
+def one_cell(monkeypatch, tmp_path):
+    """Return a function that changes the one cell of a project's one lesson and updates its PO file."""
+    def change(text):
+        cell = nbformat.v4.new_markdown_cell(text, id="a-cell", metadata={"slideshow": {"slide_type": "slide"}})
+        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "lesson.ipynb")
+        translations.update("zh")
+        [entry] = polib.pofile(str(tmp_path / "zh" / "lesson.po"))
+        return entry
+
+    monkeypatch.setattr(translations, "HERE", tmp_path)
+    monkeypatch.setattr(translations, "catalogues", lambda: {"lesson": {
+        (context, text): remark for context, text, remark in translations.of_lesson(tmp_path / "lesson.ipynb")}})
+    return change
+
+
+def test_a_stale_translation_is_not_shown(one_cell, tmp_path):
+    """When its English changes, an entry becomes fuzzy, keeps the old English, and the English is shown; and back."""
+    def shown():
+        notebook = nbformat.read(tmp_path / "lesson.ipynb", 4)
+        return translations.Translation("zh").lesson(Path("lesson.ipynb"), notebook).cells[0].source
+
+    assert one_cell("Read it once.").msgstr == ""
+    assert shown() == "Read it once."
+    path = tmp_path / "zh" / "lesson.po"
+    path.write_text(path.read_text(encoding="utf-8").replace('msgstr ""', 'msgstr "读一遍。"').replace(
+        'msgid ""\nmsgstr "读一遍。"', 'msgid ""\nmsgstr ""'), encoding="utf-8")
+    assert shown() == "读一遍。"
+    changed = one_cell("Read it twice.")
+    assert (changed.fuzzy, changed.msgstr, changed.previous_msgid) == (True, "读一遍。", "Read it once.")
+    assert shown() == "Read it twice."
+    assert not one_cell("Read it once.").fuzzy
+    assert shown() == "读一遍。"
+
+
+def test_a_lesson_speaks_chinese(tmp_path):
+    """Beside `messages.json`, questions, options and hints are Chinese, and a choice keeps its English value."""
+    shutil.copytree(ROOT / "notebooks" / "checks", tmp_path / "checks", ignore=shutil.ignore_patterns("__pycache__"))
+    translations.Translation("zh").write_beside(tmp_path)
+    entries = [*translations.of_lesson(translations.LESSONS / "01-imperative-and-symbolic.ipynb")]
+    question = next(text for context, text, _ in entries if context == "question")
+    options = [text for context, text, _ in entries if context == question]
+    program = f"""
+from d2lhelpers.exercises import Prediction, check
+vote = Prediction({question!r}, {options!r})
+print(vote)
+vote.choice = vote.options[0]
+assert vote.choice == {options[0]!r}
+vote.beside(vote.options[1])
+check(..., ())
+check(3, (lambda x: x > 4, "give three numbers, in square brackets"))
+"""
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
+    run = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True,
+                         check=True, timeout=60)
+    assert not re.search("Hint|dots|brackets|predicted", run.stdout)
+    assert [line for line in run.stdout.splitlines() if not re.search(HAN, line)] == []
+    for text in (question, *options):
+        assert text not in run.stdout
+
+
+@pytest.mark.slow
+def test_a_chinese_deck(browser, tmp_path, monkeypatch):
+    """A Chinese deck says its language, asks the network for nothing, and its first slides have no faults."""
+    translation = translations.Translation("zh")
+    lesson = Path("01-imperative-and-symbolic.ipynb")
+    monkeypatch.setattr(editions, "lessons", lambda solved=True: [lesson])
+    editions.write_slides(tmp_path / "slides", translation)
+    asked = []
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.on("request", lambda request: asked.append(request.url) if not request.url.startswith("file:") else None)
+    page.goto((tmp_path / "slides" / lesson.with_suffix(".html")).as_uri())
+    assert page.evaluate("document.documentElement.lang") == "zh-CN"
+    found = []
+    for _ in range(8):
+        found += page.evaluate(FAULTS)
+        page.evaluate("Reveal.next()")
+    page.close()
+    assert (found, asked) == ([], [])
