@@ -26,7 +26,7 @@ PROCESSORS = {
                   "MKL_ENABLE_INSTRUCTIONS": "AVX2", "OPENBLAS_CORETYPE": "Haswell"},
     "compatible": {"MKL_CBWR": "COMPATIBLE", "OPENBLAS_CORETYPE": "Sandybridge"},
 }
-SLOW = re.compile("pytorch/0[14-7]|/0[67]-|settings")  # run once: half a minute or more, most of it in other processes
+SLOW = re.compile("pytorch/0[14-7]|/0[367]-|settings")  # run once: half a minute or more, most of it in other processes
 LONG = re.compile("pytorch/0[1-3]|/0[4-7]-|settings|stale")  # not run in a locale that hardly anyone has
 EQUAL = re.compile(r"assert .*\b(gaps?|apart|difference|allclose|equal)\b")
 
