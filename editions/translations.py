@@ -239,6 +239,7 @@ class Translation:
         texts = "\n".join(text for _, text in FIGURE_TEXTS.findall(source))
         lines = iter(self("figures", path.name, texts).split("\n"))
         source = FIGURE_TEXTS.sub(lambda found: found[1] + next(lines), source)
+        source = source.replace(' font-style="italic"', "")  # which Chinese does not know
         # Without the language's name a browser takes Japanese shapes for Chinese characters.
         return source.replace("<svg ", f'<svg xml:lang="{self.tag}" ', 1)
 
