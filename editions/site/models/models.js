@@ -152,7 +152,8 @@ window.modelTools = (() => {
             key.replaceChildren(...drawn.key.map(([colour, text]) =>
                 element("li", {}, element("span", {class: `swatch ${colour}`}), text)));
             table.replaceChildren(tableOf(drawn.table));
-            if (result.textContent !== drawn.text) result.textContent = drawn.text;
+            const text = drawn.text.replaceAll("。 ", "。"); // a Chinese full stop has its space in it
+            if (result.textContent !== text) result.textContent = text;
         }
 
         place.prepend(element("p", {class: "model-title"}, model.title));
