@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .exercises import check
+from .words import say
 
 LEVELS = "bronze", "silver", "gold"
 IN_VAIN = "closed by peer", "reset by peer", "Connection"  # what gloo says where the other process is gone
@@ -114,14 +115,14 @@ class Capstone:
         found, fault = self.counts(answer)
         broken = fault or next((hint for kept, hint in self.contract if not kept(found)), "")
         if broken:
-            print(f"no score: {broken}")
+            print(say(f"no score: {broken}"))
             return
         print(f"level   {'counted':31}{'target':15}{'yours':18}read again")
         for target in self.targets:
             again = "met" if target.met(target.count(found)) else f"lesson {target.lesson}"
             print(f"{target.level:8}{target.what:31}{target.limit:15}{target.shown(found):18}{again}")
         if self.footnote:
-            print(self.footnote.format(**found))
+            print(say(self.footnote.format(**found)))
 
     def check(self, answer: object, level: str) -> bool:
         """Check that an answer keeps the contract, and meets the targets of a level and of those below it."""

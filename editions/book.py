@@ -5,9 +5,8 @@ import re
 from pathlib import Path
 
 import nbformat
-from translations import Translation
+from translations import ENGLISH
 
-ENGLISH = Translation()
 MODELS = Path(__file__).parent / "site" / "models" / "models.json"
 MODEL = """<div class="model" data-model="{model}" data-start="{start}" hidden>
 <link rel="stylesheet" href="{static}/models.css">

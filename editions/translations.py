@@ -120,7 +120,7 @@ def catalogues():
     contents = (HERE / "site" / "contents.md").read_text(encoding="utf-8")
     found["contents"] = ((None, caption, "") for caption in CAPTIONS.findall(contents))
     found["figures"] = (entry for path in sorted((LESSONS / "img").glob("*.svg")) for entry in of_figure(path))
-    code = [ROOT / "d2lhelpers" / "exercises.py", *HERE.glob("**/*.py"), *LESSONS.glob("**/checks/*.py")]
+    code = [*(ROOT / "d2lhelpers").glob("*.py"), *HERE.glob("**/*.py"), *LESSONS.glob("**/checks/*.py")]
     found["messages"] = (entry for path in sorted(code) for entry in of_code(path))
     found["models"] = of_models()
     return {name: {(context, text): remark for context, text, remark in entries} for name, entries in found.items()}
@@ -143,7 +143,7 @@ def update(language):
         for (context, text), remark in entries.items():
             entry = kept.get((context, text))
             if not entry:
-                entry = polib.POEntry(msgid=text, msgctxt=context)
+                entry = polib.POEntry(msgid=text, msgctxt=context, comment=remark)
                 before = closest(entry, left)
                 if before:
                     entry.msgstr = before.msgstr
@@ -156,8 +156,12 @@ def update(language):
 
 
 def closest(entry, others):
-    """Return the one of the others that has the same context and the most similar English, or None."""
-    texts = {other.msgid: other for other in others if other.msgctxt == entry.msgctxt}
+    """Return the one of the others that has the same context and the most similar English, or None.
+
+    The context of an option is its question: where that has changed, the option of the same cell is the one.
+    """
+    texts = {other.msgid: other for other in others if other.msgctxt == entry.msgctxt
+             or (other.comment, other.msgid) == (entry.comment, entry.msgid)}
     unique = entry.msgctxt not in (None, "question", "message", "model") and len(texts) == 1
     found = difflib.get_close_matches(entry.msgid, texts, n=1, cutoff=0 if unique else 0.6)
     return texts[found[0]] if found else None
@@ -229,9 +233,9 @@ class Translation:
         page = folder / "for-instructors.md"
         if page.exists():
             page.write_text(self.page("for-instructors"), encoding="utf-8")
+        messages = json.dumps(self._messages(), ensure_ascii=False, indent=0)
         for checks in folder.glob("**/checks"):
-            text = json.dumps(self._messages(), ensure_ascii=False, indent=0)
-            (checks / "messages.json").write_text(text, encoding="utf-8")
+            (checks / "messages.json").write_text(messages, encoding="utf-8")
 
     def figure(self, path):
         """Return the source of a figure."""
@@ -242,6 +246,9 @@ class Translation:
         source = source.replace(' font-style="italic"', "")  # which Chinese does not know
         # Without the language's name a browser takes Japanese shapes for Chinese characters.
         return source.replace("<svg ", f'<svg xml:lang="{self.tag}" ', 1)
+
+
+ENGLISH = Translation()
 
 
 def main():

@@ -20,9 +20,9 @@ from nbconvert.preprocessors import ClearOutputPreprocessor
 
 HERE = Path(__file__).parent
 sys.path += [str(HERE), str(HERE.parent)]  # at the end, so that nothing there stands in for a standard module
-from translations import TAGS, Translation  # noqa: E402
+import book  # noqa: E402
+from translations import ENGLISH, TAGS, Translation  # noqa: E402
 
-ENGLISH = Translation()
 LESSONS = HERE.parent / "notebooks"
 MARK = ".made-by-make"
 COLAB = """```{{note}}
@@ -210,8 +210,6 @@ def write_site(folder, repository=None, pdf=False, epub=False, translation=ENGLI
     `repository`, "owner/name" on GitHub, adds buttons that open a lesson on Binder or Colab. `pdf` and `epub` add
     lessons.pdf and lessons.epub.
     """
-    import book  # here, because `make lab` starts an isolated Python, which does not see this folder
-
     os.environ["REPOSITORY"] = repository or ""  # conf.py reads both
     os.environ["IN"] = translation.language or ""
     with tempfile.TemporaryDirectory() as place:
@@ -239,8 +237,6 @@ def build(source, builder, folder):
 
 def write_pages(source, repository, translation):
     """Write what Sphinx makes the site of: the lessons, shaped into chapters, and the pages beside them."""
-    import book
-
     copy_what_lessons_use(source, translation)
     shutil.copytree(HERE / "site", source, dirs_exist_ok=True)
     lessons_begin = translation("README", None, "## The lessons")

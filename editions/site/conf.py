@@ -12,8 +12,9 @@ from translations import Translation
 
 import d2lhelpers
 
-say = Translation(os.environ.get("IN")).say
-language = {"": "en", "zh": "zh_CN"}[os.environ.get("IN", "")]
+translation = Translation(os.environ.get("IN"))
+say = translation.say
+language = translation.tag.replace("-", "_")
 sphinx.search.languages["zh"] = SearchPairs
 project = say("How deep-learning frameworks get their speed")
 version = d2lhelpers.__version__  # which an EPUB must have
