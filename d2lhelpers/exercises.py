@@ -1,8 +1,10 @@
-"""What readers do in a lesson: predict a measurement, have an answer checked, and move the sliders of a model."""
+"""What readers do in a lesson: predict, have an answer checked, move the sliders of a model, read a function."""
 import contextlib
+import inspect
 import os
 import signal
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable
@@ -212,3 +214,14 @@ def _end_if_stuck(over, patience):
         if idle or used[-1] - used[0] > patience:
             print("waits" if idle else "runs", file=sys.stderr, flush=True)
             os._exit(1)
+
+
+def show_source(*shown: Any) -> None:
+    """Show the source of functions and classes, or Python code as text, in colours.
+
+    Lesson: 07-many-machines.
+    """
+    from IPython.display import Markdown, display
+    sources = [each if isinstance(each, str) else inspect.getsource(each) for each in shown]
+    code = "\n".join(textwrap.dedent(source) for source in sources)
+    display(Markdown(f"```python\n{code.rstrip()}\n```"))

@@ -99,7 +99,10 @@ class Limits(NamedTuple):
         intensities = [operations / size for operations, size, _ in work.values()]
         left = min([ridge / 30, *intensities]) / 4
         right = max([ridge * 30, *intensities]) * 4
+        points = [f"{label} {operations / size:.3g} operations per byte, {operations / seconds / 1e9:.3g} Gflop/s, "
+                  f"{self.regime(operations, size)[0]}" for label, (operations, size, seconds) in work.items()]
         with axes(ax, (8, 5), "operations per byte", "operations per second") as ax:
+            ax.set_label("; ".join([*repr(self).splitlines()[1:], *points]))
             ax.loglog([left, ridge], [left * self.bandwidth, self.peak], color=COMMUNICATION, linewidth=3)
             ax.loglog([ridge, right], [self.peak, self.peak], color=BLUE, linewidth=3)
             ax.plot([], [], "_", color=PYTHON, markersize=24, markeredgewidth=4)

@@ -2,10 +2,12 @@
 import contextlib
 import re
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # One colour code everywhere. Most are Okabe and Ito's colours, which colour-blind readers can tell apart.
 PYTHON = "#8a8a8a"
@@ -93,3 +95,65 @@ def curves(points: Mapping[Any, Sequence[tuple[float, float]]], xlabel: str, yla
             ax.xaxis.get_major_locator().set_params(integer=all(isinstance(x, int) for x in places))
         if ax.get_legend_handles_labels()[1]:
             ax.legend(fontsize=FONT, frameon=False)
+
+
+def in_words(figure: "Figure") -> str:
+    """Return what a figure shows, for readers who cannot see it: for each of its axes their label, or bars and lines.
+
+    The label of axes is what `ax.set_label` was given; it is not drawn. Lesson: 00-start-here.
+
+    >>> from matplotlib.figure import Figure
+    >>> figure = Figure()
+    >>> curves({"eager": [(1, 2.5), (2, 5)]}, "layers", "ms", figure.subplots())
+    >>> in_words(figure)
+    'ms over layers: eager 1 → 2.5, 2 → 5'
+    """
+    panels = []
+    for ax in figure.axes:
+        title = ax.get_title(loc="left") or ax.get_title()
+        shown = ax.get_label() or "; ".join([*_bars_in_words(ax), *_lines_in_words(ax)])
+        panels.append(": ".join(text for text in (title, shown) if text))
+    return ". ".join(panels)
+
+
+def _bars_in_words(ax):
+    """Yield for each set of bars their unit, and the name and number of each bar."""
+    from matplotlib.container import BarContainer
+    for container in ax.containers:
+        if isinstance(container, BarContainer):
+            lying = container.orientation == "horizontal"
+            axis, unit = (ax.yaxis, ax.get_xlabel()) if lying else (ax.xaxis, ax.get_ylabel())
+            names = dict(zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True))
+            said = []
+            for bar, value in zip(container, container.datavalues, strict=True):
+                place = round(bar.get_y() + bar.get_height() / 2 if lying else bar.get_x() + bar.get_width() / 2, 6)
+                name = names[place].get_text() if place in names else _number(place)
+                said.append(f"{name} {_number(value)}")
+            yield f"{unit}: {', '.join(said)}" if unit else ", ".join(said)
+
+
+def _lines_in_words(ax):
+    """Yield for each line its points, or of many points the first, the last, and those with the least and the most."""
+    from matplotlib.container import ErrorbarContainer
+    axes_named = " over ".join(name for name in (ax.get_ylabel(), ax.get_xlabel()) if name)
+    axes_named = axes_named and f"{axes_named}: "
+    whiskers = [line for each in ax.containers if isinstance(each, ErrorbarContainer) for line in each.lines[1]]
+    for line in (line for line in ax.lines if line not in whiskers):
+        points = list(zip(*line.get_data(), strict=True))
+        name = "" if line.get_label().startswith("_") else f"{line.get_label()} "
+        if len(points) < 3 and not name:
+            continue  # a line that marks a place
+        said = [f"{_number(x)} → {_number(y)}" for x, y in points]
+        if len(points) > 8:
+            heights = [y for _, y in points]
+            low, high = said[heights.index(min(heights))], said[heights.index(max(heights))]
+            said = [f"from {said[0]} to {said[-1]} in {len(points)} points", f"lowest {low}", f"highest {high}"]
+        yield f"{axes_named}{name}{', '.join(said)}"
+        axes_named = ""
+
+
+def _number(value):
+    """Return a number with three digits, or as a whole one; what is none, such as a name on an axis, as it is."""
+    if not isinstance(value, Real):
+        return str(value)
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.3g}"

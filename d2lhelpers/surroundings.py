@@ -77,8 +77,25 @@ def begin_notebook():
         import matplotlib
         matplotlib.rcdefaults()
         shell.run_line_magic("matplotlib", "inline")
+        describe_pictures(shell.display_formatter.formatters["image/png"])
         shell.ast_node_interactivity = "last_expr"
         name_obstacles("any")
+
+
+def describe_pictures(formatter):
+    """Let IPython's formatter of pictures give each plot a text alternative, which says what it shows."""
+    from matplotlib.figure import Figure
+
+    from .plots import in_words
+    draw = formatter.for_type(Figure)
+
+    def draw_and_describe(figure):
+        drawn = draw(figure)
+        picture, about = drawn if isinstance(drawn, tuple) else (drawn, {})
+        return picture and (picture, {**about, "alt": in_words(figure)})
+
+    if draw:  # not with a reader's own settings for pictures, such as SVG
+        formatter.for_type(Figure, draw_and_describe)
 
 
 def mxnet_fault():

@@ -1,4 +1,6 @@
 """The picture of a Timeline."""
+import itertools
+
 from .plots import COMMUNICATION, FONT, PYTHON, axes, device_colour, is_communication, shade
 
 
@@ -29,6 +31,7 @@ def draw(record, ax=None, label=None, end=None):
     width = end * scale
     legend = {}
     with axes(ax, (10, 1.2 + 0.6 * len(rows)), f"{unit} since the block began") as ax:
+        ax.set_label(_in_words(record, label))
         ax.set(xlim=(-0.004 * width, width), ylim=(len(rows) - 0.5, -0.5))
         ax.set_yticks(range(len(rows)), rows)
         ax.spines["left"].set_visible(False)
@@ -70,6 +73,16 @@ def draw(record, ax=None, label=None, end=None):
         if legend:
             ax.legend(list(legend.values()), list(legend), handler_map={tuple: HandlerTuple(None, pad=0)},
                       loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False, fontsize=FONT)
+
+
+def _in_words(record, label):
+    """Return what the picture shows, for those who cannot see it."""
+    said = [f"{device} busy {share:.0%}" for device, share in record.utilization.items()]
+    said += [f"overlap of {a} and {b} {record.overlap(a, b):.2f}" for a, b in itertools.pairwise(record.devices)]
+    longest = [f"{name} {share:.0%}" for _, name, _, share, _ in _groups(record.operators, label) if share > 0.1]
+    said += [f"of all work {', '.join(longest)}"] if longest else []
+    said += [f"Python ends at {record.returned * 1e3:,.2f} of {record.end * 1e3:,.2f} ms"]
+    return ", ".join([*said, f"waits: {len(record.waits)}"])
 
 
 def _groups(operators, label):

@@ -91,7 +91,10 @@ class LiveBytes(TorchDispatchMode):
         """Draw the live bytes after each operator, in colours that say in which phase they were made."""
         phases = [phase for phase, most in self.peaks.items() if most]
         heights = [[made.get(phase, 0) / 1e6 for made in self.curve] for phase in phases]
+        most = [f"{phase or 'before'} {self.peaks[phase] / 1e6:.3g}" for phase in phases]
         with axes(ax, (8, 3.6), "operators", "MB alive") as ax:
+            ax.set_label(f"at most {self.peak / 1e6:.3g} MB alive, when {self.peak_at} of {len(self.curve)} operators "
+                         f"had run; at most in {', in '.join(most)}")
             colours = [DEVICES[number % len(DEVICES)] for number in range(len(phases))]
             ax.stackplot(range(len(self.curve)), heights, labels=phases, colors=colours)
             for start, phase in self.marks:

@@ -65,11 +65,14 @@ def plot_parts(found: Mapping[str, Needs]) -> None:
     Lesson: pytorch/10-find-the-bottleneck.
     """
     colours = "white", DEVICES[2], PYTHON, COMMUNICATION, BLUE
+    shares = {label: {part: seconds / sum(each.parts.values()) for part, seconds in each.parts.items()}
+              for label, each in found.items()}
     with axes(None, (10, 1.6 + 0.6 * len(found)), "share of the five parts") as ax:
-        for row, each in enumerate(found.values()):
+        ax.set_label("; ".join(f"{label}: {', '.join(f'{part} {share:.0%}' for part, share in parts.items())}"
+                               for label, parts in shares.items()))
+        for row, parts in enumerate(shares.values()):
             left = 0.0
-            for (part, seconds), colour in zip(each.parts.items(), colours, strict=True):
-                share = seconds / sum(each.parts.values())
+            for (part, share), colour in zip(parts.items(), colours, strict=True):
                 ax.barh(row, share, 0.7, left, color=colour, edgecolor=PYTHON, hatch="//" if part == "waiting" else "",
                         label=part if row == 0 else None)
                 left += share

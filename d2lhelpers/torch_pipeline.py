@@ -82,7 +82,9 @@ def plot_passes(record: Sequence[Sequence[Pass]]) -> None:
     """Draw the passes of one step, a row per rank. Hatched is waiting. `record` has a list of passes for each rank."""
     start = min(passes[0].start for passes in record)
     end = max(passes[-1].end for passes in record)
+    rows = [f"rank {rank}: {' '.join(map(str, passes))}" for rank, passes in enumerate(record)]
     with axes(None, (9, 0.8 + 0.55 * len(record)), "seconds") as ax:
+        ax.set_label("; ".join([*rows, f"{idle(record):.0%} of the time is waiting"]))
         for rank, passes in enumerate(record):
             ax.barh(f"rank {rank}", end - start, color="w", edgecolor="grey", hatch="//")
             for each in passes:

@@ -86,12 +86,18 @@ def write_slides(folder, translation=ENGLISH):
 
 
 def with_votes_apart(cells):
-    """Return the cells with each question to the room on a slide of its own, without the code before it in its cell."""
+    """Return the cells with each question to the room on a slide of its own, without the code before it in its cell.
+
+    A cell that only names the answers and asks stays whole. What asks is folded, as cells that measure are.
+    """
     apart = []
     for cell in cells:
         apart.append(cell)
         statements = ast.parse(cell.source).body if " = predict(" in cell.source else []
-        if len(statements) > 1 and ast.unparse(statements[-1]).partition(" = ")[2].startswith("predict("):
+        if not statements or not ast.unparse(statements[-1]).partition(" = ")[2].startswith("predict("):
+            continue
+        vote = cell
+        if any(isinstance(node, ast.Call) for each in statements[:-1] for node in ast.walk(each)):
             code, vote = cell.source.splitlines(), copy.deepcopy(cell)
             cell.source = "\n".join(code[:statements[-1].lineno - 1]).rstrip()
             vote.source = "\n".join(code[statements[-1].lineno - 1:])
@@ -100,6 +106,7 @@ def with_votes_apart(cells):
             *cell.outputs, shown = cell.outputs
             vote.outputs = [shown]
             apart.append(vote)
+        vote.metadata["tags"] = [*vote.metadata.get("tags", []), "measure"]
     return apart
 
 

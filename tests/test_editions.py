@@ -32,6 +32,7 @@ FAULTS = """() => {
         ...wide.map(each => (at(each).right - at(slide).left) / scale > 1280 && `too wide: ${each.innerText}`),
         ...wide.map(each => each.clientWidth && each.scrollWidth > each.clientWidth + 2 && `cut: ${each.innerText}`),
         ...all("img").map(image => (!image.complete || !image.naturalWidth) && `no picture: ${image.alt}`),
+        ...all("img").map(image => /^$|^No description/.test(image.alt) && `not described: ${image.src.slice(0, 60)}`),
         ...all("[data-mime-type$='error'], [data-mime-type$='stderr']").map(each => `an error: ${each.innerText}`),
     ].filter(Boolean); }"""
 
@@ -267,6 +268,18 @@ def test_a_vote_has_a_slide_of_its_own(small):
     assert "given" in before.partition("<section>")[2]
     assert "Which?" not in before.partition("<section>")[2]
     assert "( ) 1" in vote
+
+
+def test_answers_stay_with_their_vote(small):
+    """In a deck, a cell that names the possible answers and asks is one slide, whose code is folded."""
+    asked = nbformat.v4.new_output("display_data", {"text/plain": "Which?\n( ) 1"})
+    cell = nbformat.v4.new_code_cell("answers = {'1': 1}\nvote = predict('Which?', *answers)", outputs=[asked])
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), editions.LESSONS / "02-c.ipynb")
+    editions.replace_edition(editions.write_slides, small / "decks")
+    deck = (small / "decks" / "02-c.html").read_text()
+    folded, shown = deck.split("<details class=\"measure\">")[1].split("</details>")
+    assert "answers" in folded
+    assert "( ) 1" in shown
 
 
 def test_cells_that_measure_are_folded(small, monkeypatch):
@@ -511,6 +524,7 @@ FAULTS_OF_A_PAGE = """() => {
     const beyond = each => each.getBoundingClientRect().right > innerWidth + 1 && !scrolls(each);
     return [
         ...[...document.images].filter(each => !each.naturalWidth).map(each => `no picture: ${each.src}`),
+        ...[...document.images].filter(each => !each.alt).map(each => `no text alternative: ${each.src}`),
         ...shown.filter(beyond).map(each => `cut: ${each.outerHTML.slice(0, 80)}`),
         document.documentElement.scrollWidth > innerWidth && "too wide"].filter(Boolean); }"""
 
@@ -568,13 +582,13 @@ KINDS = ["index", "formulas", "genindex", "search", "pytorch/04-data-parallel"]
 PAGES = [*BESIDE, *(lesson.with_suffix("").as_posix() for lesson in editions.lessons())]
 
 
-def broken_rules(browser, page):
-    """Return what axe finds in a page that breaks WCAG 2.2 AA, in the light and in the dark, with all unfolded."""
+def broken_rules(browser, address):
+    """Return what axe finds on a page that breaks WCAG 2.2 AA, in the light and in the dark, with all unfolded."""
     rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
     broken = []
     for theme in ("light", "dark"):
         tab = browser.new_page(color_scheme=theme)
-        tab.goto(page.as_uri())
+        tab.goto(address)
         tab.add_style_tag(content="* { animation: none !important }")  # colours as they are in the end
         tab.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
         found = Axe().run(tab, options={"runOnly": rules, "resultTypes": ["violations"]}).response["violations"]
@@ -588,7 +602,16 @@ def broken_rules(browser, page):
     pytest.param(page, marks=[] if page in KINDS else pytest.mark.weekly) for page in PAGES])
 def test_a_page_is_accessible(browser, site, page):
     """In the light and in the dark, with everything unfolded, axe finds nothing that breaks WCAG 2.2 AA."""
-    assert broken_rules(browser, site / f"{page}.html") == []
+    assert broken_rules(browser, (site / f"{page}.html").as_uri()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", [
+    pytest.param(lesson, marks=[] if lesson.stem.startswith("03") else pytest.mark.weekly, id=str(lesson))
+    for lesson in editions.lessons(solved=False)])
+def test_a_deck_is_accessible(browser, decks, lesson):
+    """With all slides of a deck shown, as for printing, axe finds nothing that breaks WCAG 2.2 AA."""
+    assert broken_rules(browser, f"{(decks / lesson.with_suffix('.html')).as_uri()}?print-pdf") == []
 
 
 @pytest.mark.slow

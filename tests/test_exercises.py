@@ -5,7 +5,7 @@ import ipywidgets
 import pytest
 
 from d2lhelpers import exercises
-from d2lhelpers.exercises import Attempt, check, play, predict
+from d2lhelpers.exercises import Attempt, check, play, predict, show_source
 
 
 @pytest.fixture
@@ -113,3 +113,15 @@ def test_an_attempt_on_ranks_says_what_went_wrong(function, fault, said, capsys)
     assert attempt.fault == fault
     assert attempt.results == ([] if fault else [7, 7])
     assert said in capsys.readouterr().out
+
+
+def test_source_is_shown_as_code(monkeypatch):
+    """The source of functions and methods, or given as text, becomes one block of Python in a notebook."""
+    shown = []
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    show_source("x = 1\n", never_end, exercises.Prediction.__init__)
+    first, second, third = shown[0].data.split("def ")
+    assert first == "```python\nx = 1\n\n"
+    assert second == 'never_end():\n    """Run for ever."""\n    while True:\n        pass\n\n'
+    assert third.startswith("__init__(self, question: str, options: tuple):\n    self.question = question\n")
+    assert third.endswith("None\n```")

@@ -419,6 +419,7 @@ def test_the_files(grader, lesson, tmp_path):
     assert not [*tmp_path.glob("*.html"), *tmp_path.parent.glob("*.html")]
     assert "&lt;script&gt;" in page + other
     assert "<script>" not in page + other
+    assert all(said in page + other for said in ("points: 1 of 2", "points: 0 of 1", "a remark", "<h3>Exercise 1"))
 
 
 # The student edition is an assignment

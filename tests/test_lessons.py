@@ -87,6 +87,9 @@ def cell_faults(cell, number, folder):
             yield "an object's address in its output"
         if "image/svg+xml" in output.get("data", {}):
             yield "a plot stored as SVG, which nbval would compare: store plots as PNG"
+        alternative = output.get("metadata", {}).get("image/png", {}).get("alt", "")
+        if "image/png" in output.get("data", {}) and not re.search(r"\d", alternative):
+            yield "a plot whose text alternative has no figure"
 
 
 def exercise_faults(cells):

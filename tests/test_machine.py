@@ -171,6 +171,28 @@ def test_plots_can_be_read_from_the_back_row(ax, draw):
     assert any(unit in ax.get_xlabel() for unit in ("seconds", "operations per byte"))
 
 
+@pytest.mark.parametrize(("draw", "said"), [
+    (lambda ax: example_timeline().plot(ax), "cpu(0) busy 100%, cpu(1) busy 53%, overlap of cpu(0) and cpu(1) 1.00, "
+     "of all work dot 65%, add_n 33%, Python ends at 2,000.00 of 10,000.00 ms, waits: 1"),
+    (lambda ax: example_timeline().plot_memory(ax, "a"),
+     "megabytes more over milliseconds since the block began: a 0 → 0, 1,000 → 0.008"),
+    (lambda ax: plots.bars({"eager": 2.5, "graph": Measurement([1, 2, 4]), "C++": 0.5}, "ms", ax),
+     "ms: eager 2.5, graph 2, C++ 0.5"),
+    (lambda ax: ax.bar(["a", "b"], [1, 20]) and ax.set(title="bytes", ylabel="MB"), "bytes: MB: a 1, b 20"),
+    (lambda ax: plots.curves({"": [(x, abs(x - 5)) for x in range(20)]}, "steps", "loss", ax),
+     "loss over steps: from 0 → 5 to 19 → 14 in 20 points, lowest 5 → 0, highest 19 → 14"),
+    (lambda ax: ax.plot(["x", "y", "z"], [1, 2, 3]) and ax.axvline(1), "x → 1, y → 2, z → 3"),
+    (lambda ax: LIMITS.roofline({"small": (1e3, 1e4, 2e-5)}, ax),
+     "memory 10.0 GB/s; arithmetic 1000.0 Gflop/s; one dispatch 10.0 µs; "
+     "small 0.1 operations per byte, 0.05 Gflop/s, overhead-bound"),
+    (lambda ax: None, ""),
+])
+def test_plots_say_what_they_show(ax, draw, said):
+    """The text alternative of a plot has the figures that the plot shows, whoever has drawn it."""
+    draw(ax)
+    assert plots.in_words(ax.figure) == said
+
+
 def test_bars_end_at_the_median(ax):
     """A bar ends at its median, scaled, with a whisker over the quartiles, and its number beside it."""
     plots.bars({8: Measurement([1, 2, 4]), "b": 3}, "ms", ax, scale=10)

@@ -178,7 +178,8 @@ for kind in surroundings.SETTINGS.values():
 @pytest.fixture
 def shell(monkeypatch):
     """Return an IPython shell that stands for the one of a notebook's kernel."""
-    shell = SimpleNamespace(kernel="a kernel", run_line_magic=lambda *_: None)
+    from IPython.core.formatters import DisplayFormatter
+    shell = SimpleNamespace(kernel="a kernel", run_line_magic=lambda *_: None, display_formatter=DisplayFormatter())
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
     return shell
 
@@ -205,6 +206,25 @@ def test_a_cell_shows_only_its_last_value(shell, monkeypatch, capsys):
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="here a process may use every core")
+@pytest.mark.parametrize(("drawn", "about"), [(b"png", {}), ((b"png", {"width": 9}), {"width": 9}), (None, None)])
+def test_a_plot_has_a_text_alternative(shell, drawn, about):
+    """In a kernel a plot's picture comes with what it shows in words, beside what else is known; no plot, no words."""
+    from matplotlib.figure import Figure
+    formatter = shell.display_formatter.formatters["image/png"]
+    formatter.for_type(Figure, lambda figure: drawn)
+    surroundings.begin_notebook()
+    figure = Figure()
+    figure.subplots().bar(["a"], [2])
+    assert formatter(figure) == (drawn and (b"png", {**about, "alt": "a 2"}))
+
+
+def test_pictures_that_a_reader_has_chosen_stay(shell):
+    """With settings under which no PNG is drawn, a kernel draws none."""
+    from matplotlib.figure import Figure
+    surroundings.begin_notebook()
+    assert shell.display_formatter.formatters["image/png"](Figure()) is None
+
+
 def test_cores_are_those_of_this_process():
     """A process that is bound to one core has one core."""
     cores = os.sched_getaffinity(0)

@@ -82,6 +82,7 @@ def test_the_plot_shows_each_phase_in_its_colour():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["first", "second"]
     assert len(ax.collections) == 2
     assert len(ax.lines) == 2
+    assert ax.get_label() == "at most 3 MB alive, when 1 of 2 operators had run; at most in first 1, in second 3"
     assert ax.dataLim.y1 == 3
     assert {y for x, y in ax.collections[1].get_paths()[0].vertices if x == 0} == {1}  # it has no height yet
     plot, legend = ax.get_window_extent(), ax.get_legend().get_window_extent()

@@ -110,6 +110,8 @@ def test_a_bar_shows_the_share_of_each_part(names):
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([0.05, 0.1, 0.15, 0.2, 0.5] * len(names))
     assert [bar.get_x() for bar in ax.patches] == pytest.approx([0, 0.05, 0.15, 0.3, 0.5] * len(names))
     assert [bool(bar.get_hatch()) for bar in ax.patches] == [True, False, False, False, False] * len(names)
+    said = "waiting 5%, feeding 10%, overhead 15%, memory 20%, arithmetic 50%"
+    assert ax.get_label() == "; ".join(f"{name}: {said}" for name in names)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == list(found["slow"].parts)
     assert not ax.get_legend().get_frame_on()
     assert ax.figure.get_figwidth() <= 10

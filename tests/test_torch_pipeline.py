@@ -38,6 +38,7 @@ def test_the_plot_has_a_bar_for_each_pass():
     assert [bool(bar.get_hatch()) for bar in ax.patches] == [True, False, False] * 2
     assert [text.get_text() for text in ax.texts] == ["F0", "B0"] * 2
     assert sum(ax.patches[2].get_facecolor()) > sum(ax.patches[1].get_facecolor())
+    assert ax.get_label() == "rank 0: F0 B0; rank 1: F0 B0; 50% of the time is waiting"
     plt.close()
 
 

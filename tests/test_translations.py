@@ -258,7 +258,7 @@ def test_the_chinese_site(browser, tmp_path):
                                         ("screen", 390, "全规约", "05-multi-gpu"), ("print", 672, "延迟", "glossary")]:
         assert go_through(browser, tmp_path / "site", media, width, query, wanted) == ([], [])
     for page in PAGES:
-        assert broken_rules(browser, tmp_path / "site" / f"{page}.html") == [], page
+        assert broken_rules(browser, (tmp_path / "site" / f"{page}.html").as_uri()) == [], page
 
 
 @pytest.mark.slow

@@ -9,9 +9,10 @@ from .slices import Names, arguments_of, definitions, depends_on, left_open, nam
 
 
 class Exercise(NamedTuple):
-    """An exercise of a lesson: its title, the cells to answer in and to check, and the code of its solution."""
+    """An exercise of a lesson: its title, the cells of its text, answer and check, and the code of its solution."""
 
     title: str
+    text: object
     given: object
     check: object
     solution: list
@@ -42,19 +43,19 @@ class Lesson:
         self.section = {}  # of each cell's id: the number of its exercise, or 0; None after an exercise's check
         self.whole = set()  # exercises that need every cell before them
         self.broken = {}  # why an exercise cannot be graded here
-        number, title, given = 0, "", None
+        number, title, text, given = 0, "", None, None
         place = 0
         for cell in self.cells:
             tags = cell.metadata.get("tags", [])
             heading = re.search(r"^#+ Exercise (\d+)(?: · (.+))?$", cell.source, re.MULTILINE)
             if cell.cell_type == "markdown" and heading:
-                number, title = int(heading[1]), heading[2] or ""
+                number, title, text = int(heading[1]), heading[2] or "", cell
                 place = number
             elif "exercise" in tags:
                 given = cell
             self.section[cell.id] = place
             if "check" in tags:
-                self.exercises[number] = Exercise(title, given, cell, [])
+                self.exercises[number] = Exercise(title, text, given, cell, [])
                 place = None
             elif "solution" in tags and cell.cell_type == "code" and number in self.exercises:
                 self.exercises[number].solution.append(cell.source)

@@ -53,7 +53,7 @@ def write_feedback(rows, folder, translation):
         title = html.escape(f"{student} {number}".strip())
         path = folder / f"{file_name(student, number)}.html"
         path.write_text(PAGE.format(tag=translation.tag, title=title, body="\n".join(
-            section(row, translation.say) for row in own)), encoding="utf-8", errors="replace")
+            section(row, translation) for row in own)), encoding="utf-8", errors="replace")
 
 
 def file_name(student, number):
@@ -62,16 +62,20 @@ def file_name(student, number):
     return f"{bare}-{hashlib.sha256(f'{student} {number}'.encode()).hexdigest()[:6]}"
 
 
-def section(row, say):
+def section(row, translation):
     """Return the part of a page about one lesson."""
-    parts = [f"<h2>{html.escape(row.lesson.name if row.lesson else row.hand_in.file)}</h2>",
-             f"<p>{html.escape(line_of(row))}</p>"]
+    say = translation.say
+    parts = [f"<h2>{html.escape(row.lesson.name if row.lesson else row.hand_in.file)}</h2>"]
+    if row.lesson:
+        parts.append(f"<p>{say(f'points: {row.points} of {len(row.lesson.exercises)}')}</p>")
+    if row.remark:
+        parts.append(f"<p>{html.escape(row.remark)}</p>")
     for number in sorted(row.results):
         result = row.results[number]
-        title = row.lesson.exercises[number].title
+        text = row.lesson.exercises[number].text
+        heading = re.search("^#+ (.+)", translation(row.lesson.name, text.id, text.source), re.MULTILINE)[1]
         points = say("not graded") if result["points"] is None else say(f"points: {result['points']:g} of 1")
-        exercise = say(f"Exercise {number}")
-        parts.append(f"<h3>{exercise} · {html.escape(title)}</h3>\n<p>{points}</p>")
+        parts.append(f"<h3>{html.escape(heading)}</h3>\n<p>{points}</p>")
         for source, printed in result["cells"]:
             parts.append(f"<pre>{html.escape(source)}</pre>")
             if printed:

@@ -1,9 +1,12 @@
 """Sphinx's settings for the site: the lessons as they are stored, and the helpers' docstrings."""
+import hashlib
 import os
 import re
+from binascii import a2b_base64
 from importlib.util import find_spec
 from pathlib import Path
 
+import nbformat
 import sphinx.search
 from docutils import nodes
 from search import SearchPairs
@@ -62,6 +65,19 @@ def link_terms(app, doctree):
             link += strong
 
 
+def describe_plots(app, doctree):
+    """Give each plot the text alternative that is stored with it, by the hash that MyST-NB names its file after."""
+    source = Path(app.srcdir, f"{app.env.docname}.ipynb")
+    cells = nbformat.read(source, as_version=4).cells if source.exists() else []
+    alternatives = {}
+    for output in (output for cell in cells for output in cell.get("outputs", [])):
+        about = output.get("metadata", {}).get("image/png", {})
+        if "alt" in about:
+            alternatives[hashlib.sha256(a2b_base64(output.data["image/png"])).hexdigest()] = about["alt"]
+    for image in doctree.findall(nodes.image):
+        image["alt"] = alternatives.get(Path(image["uri"]).stem, image.get("alt", ""))
+
+
 def end_each_part(app, page, template, context, doctree):
     """Let "previous" and "next" lead through one track, not from its last page into the other one."""
     if page in FIRST_OF_A_PART:
@@ -81,5 +97,6 @@ def without_colab(app, page, template, context, doctree):
 def setup(app):
     """Connect the functions above to Sphinx's events."""
     app.connect("doctree-read", link_terms)
+    app.connect("doctree-read", describe_plots)
     app.connect("html-page-context", end_each_part)
     app.connect("html-page-context", without_colab, priority=900)

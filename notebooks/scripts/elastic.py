@@ -49,13 +49,18 @@ def drill(rank):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def train(rank, size, path, steps, every, lost_at):
-    """Train from the newest checkpoint on. Rank 0 saves for all, because the replicas are equal."""
-    torch.manual_seed(0)                                   # the same data and start in every process
+def prepare():
+    """Return data, labels, a network and its optimizer: the same in every process."""
+    torch.manual_seed(0)
     X = torch.randn(ROWS, 64, dtype=torch.float64)         # so that rounding stays far below any effect
     y = X[:, :10].argmax(dim=1)
     net = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.ReLU(), torch.nn.Linear(32, 10)).double()
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.2, momentum=0.9)
+    return X, y, net, torch.optim.SGD(net.parameters(), lr=0.2, momentum=0.9)
+
+
+def train(rank, size, path, steps, every, lost_at):
+    """Train from the newest checkpoint on. Rank 0 saves for all, because the replicas are equal."""
+    X, y, net, optimizer = prepare()
     first = resume(path, net, optimizer)
     replica = torch.nn.parallel.DistributedDataParallel(net)
     for step in range(first, steps):
