@@ -8,12 +8,12 @@ import nbformat
 from translations import ENGLISH
 
 MODELS = Path(__file__).parent / "site" / "models" / "models.json"
-MODEL = """<div class="model" data-model="{model}" data-start="{start}" hidden>
-<link rel="stylesheet" href="{static}/models.css">
+MODEL = """<div class="model" data-model="{model}" data-start="{start}" hidden="hidden">
+<link rel="stylesheet" href="{static}/models.css" />
 <p>{introduction}</p>
 <p class="model-end">{end}</p>
-{words}<script defer src="{static}/models.js"></script>
-<script defer src="{static}/{model}.js"></script>
+{words}<script defer="defer" src="{static}/models.js"></script>
+<script defer="defer" src="{static}/{model}.js"></script>
 </div>"""
 
 
@@ -32,7 +32,7 @@ def add_model(notebook, lesson, translation=ENGLISH):
         texts = {name: html.escape(translation("models", "model", model[name]))
                  for name in ("model", "introduction", "end")}
         static = "../" * (len(lesson.parts) - 1) + "_static"
-        words = f'<script defer src="{static}/words.js"></script>\n' if translation.language else ""
+        words = f'<script defer="defer" src="{static}/words.js"></script>\n' if translation.language else ""
         source = MODEL.format(**texts, start=html.escape(json.dumps(model["start"])), static=static, words=words)
         place = [cell.id for cell in notebook.cells].index(model["after"]) + 1
         notebook.cells.insert(place, nbformat.v4.new_markdown_cell(source, id="model-to-play-with"))

@@ -296,13 +296,15 @@ def test_run_all(opened, lesson):
 
 
 def test_live_slides_can_be_read_and_used(page, lab):
-    """On live slides of both tracks the type grows with the window, cells run, and a prediction can be clicked."""
+    """Live slides begin at the top, with a margin; the type grows with the window, cells run, a vote can be clicked."""
     slide = "section.present section.present"
     for lesson, width, height, size in ((LESSONS[-1], 1920, 1080, "37.5px"), (LESSONS[0], 1280, 720, "25px")):
         page.set_viewport_size({"width": width, "height": height})
         page.goto(lab(f"rise/{lesson}"))
         text = page.wait_for_selector(f"{slide} .jp-RenderedMarkdown p")
         page.wait_for_function(f"text => getComputedStyle(text).fontSize == '{size}'", arg=text)
+        assert text.bounding_box()["x"] > width / 20
+        assert page.locator(slide).bounding_box()["y"] < height / 20
     button = page.locator(f"{slide} .widget-toggle-buttons button").first
     text.click()
     for _ in range(20):  # cells, from the first to the question

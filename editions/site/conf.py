@@ -39,6 +39,7 @@ html_title = project
 html_show_search_summary = False  # the summary would be fetched, which a page that is opened from disk cannot do
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system; without it the console shows an error
 epub_basename = "lessons"
+epub_exclude_files = ["_static/models.json"]  # whose kind EPUB does not know
 html_static_path = ["site.css", "models"]
 html_css_files = ["site.css"]
 html_theme_options = {"use_fullscreen_button": False, "navbar_persistent": [], "show_toc_level": 1,
