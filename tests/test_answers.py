@@ -28,7 +28,7 @@ from d2lhelpers.exercises import PATIENCE
 ROOT = Path(__file__).parent.parent
 ANSWERS = ROOT / "tests" / "answers"
 NOTEBOOKS = ROOT / "notebooks"
-LESSONS = sorted(path for path in [*NOTEBOOKS.glob("*.ipynb"), *NOTEBOOKS.glob("*/*.ipynb")]
+LESSONS = sorted(path for path in [*NOTEBOOKS.glob("*.ipynb"), *NOTEBOOKS.glob("[!.]*/*.ipynb")]
                  if '"exercise"' in path.read_text(encoding="utf-8"))
 HEADING = re.compile(r"^# %% (\d) (right|wrong)(?:: (.+))?$", re.MULTILINE)
 LIMIT = 900  # seconds for all answers to a lesson

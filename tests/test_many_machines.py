@@ -15,7 +15,7 @@ from d2lhelpers.process import free_port, launch
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 SCRIPT = NOTEBOOKS / "scripts" / "kvstore_worker.py"
 COMMANDS = []  # what the lessons tell the reader to type on real hosts
-for path in sorted(NOTEBOOKS.rglob("[0-9]*.ipynb")):
+for path in sorted([*NOTEBOOKS.glob("[0-9]*.ipynb"), *NOTEBOOKS.glob("[!.]*/[0-9]*.ipynb")]):
     for cell in nbformat.read(path, 4).cells:
         blocks = re.findall(r"```sh\n(.*?)```", cell.source, re.DOTALL)
         COMMANDS += [block for block in blocks if SCRIPT.name in block]
