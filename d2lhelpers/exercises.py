@@ -217,11 +217,10 @@ def _end_if_stuck(over, patience):
 
 
 def show_source(*shown: Any) -> None:
-    """Show the source of functions and classes, or Python code as text, in colours.
+    """Show the source of functions and classes in colours.
 
     Lesson: 07-many-machines.
     """
     from IPython.display import Markdown, display
-    sources = [each if isinstance(each, str) else inspect.getsource(each) for each in shown]
-    code = "\n".join(textwrap.dedent(source) for source in sources)
+    code = "\n".join(textwrap.dedent(inspect.getsource(each)) for each in shown)
     display(Markdown(f"```python\n{code.rstrip()}\n```"))

@@ -99,10 +99,8 @@ class Limits(NamedTuple):
         intensities = [operations / size for operations, size, _ in work.values()]
         left = min([ridge / 30, *intensities]) / 4
         right = max([ridge * 30, *intensities]) * 4
-        points = [f"{label} {operations / size:.3g} operations per byte, {operations / seconds / 1e9:.3g} Gflop/s, "
-                  f"{self.regime(operations, size)[0]}" for label, (operations, size, seconds) in work.items()]
+        said = repr(self).splitlines()[1:]
         with axes(ax, (8, 5), "operations per byte", "operations per second") as ax:
-            ax.set_label("; ".join([*repr(self).splitlines()[1:], *points]))
             ax.loglog([left, ridge], [left * self.bandwidth, self.peak], color=COMMUNICATION, linewidth=3)
             ax.loglog([ridge, right], [self.peak, self.peak], color=BLUE, linewidth=3)
             ax.plot([], [], "_", color=PYTHON, markersize=24, markeredgewidth=4)
@@ -111,12 +109,14 @@ class Limits(NamedTuple):
                 colour = colours[regime]
                 x = operations / size
                 y = operations / seconds
+                said.append(f"{label} {x:.3g} operations per byte, {y / 1e9:.3g} Gflop/s, {regime}")
                 ax.plot(x, y, "o", color=colour, markersize=11)
                 ax.annotate(label, (x, y), (10, -20), textcoords="offset points", fontsize=FONT)
                 if regime == "overhead-bound":
                     ax.plot(x, operations / self.dispatch, "_", color=PYTHON, markersize=24, markeredgewidth=4)
+            ax.set_label("; ".join(said))
             ax.margins(y=0.12)
-            ax.legend(ax.lines[:3], repr(self).splitlines()[1:], fontsize=FONT, frameon=False, ncols=3, columnspacing=1,
+            ax.legend(ax.lines[:3], said[:3], fontsize=FONT, frameon=False, ncols=3, columnspacing=1,
                       handlelength=1.3, loc="lower center", bbox_to_anchor=(0.5, 1))
 
 

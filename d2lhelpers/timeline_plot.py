@@ -30,8 +30,9 @@ def draw(record, ax=None, label=None, end=None):
     scale, unit = (1e3, "milliseconds") if end < 2 else (1, "seconds")
     width = end * scale
     legend = {}
+    groups = _groups(record.operators, label)
     with axes(ax, (10, 1.2 + 0.6 * len(rows)), f"{unit} since the block began") as ax:
-        ax.set_label(_in_words(record, label))
+        ax.set_label(_in_words(record, groups))
         ax.set(xlim=(-0.004 * width, width), ylim=(len(rows) - 0.5, -0.5))
         ax.set_yticks(range(len(rows)), rows)
         ax.spines["left"].set_visible(False)
@@ -48,7 +49,7 @@ def draw(record, ax=None, label=None, end=None):
         if record.waits:
             blocks(0, record.waits, "white", edgecolor=PYTHON, hatch="////")
             legend["waiting"] = Patch(facecolor="white", edgecolor=PYTHON, hatch="////")
-        for communication, name, rank, share, operators in _groups(record.operators, label):
+        for communication, name, rank, share, operators in groups:
             patches = []
             written = False
             for row, device in enumerate(rows):
@@ -75,11 +76,11 @@ def draw(record, ax=None, label=None, end=None):
                       loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False, fontsize=FONT)
 
 
-def _in_words(record, label):
-    """Return what the picture shows, for those who cannot see it."""
+def _in_words(record, groups):
+    """Return what the picture shows, for readers who cannot see it."""
     said = [f"{device} busy {share:.0%}" for device, share in record.utilization.items()]
     said += [f"overlap of {a} and {b} {record.overlap(a, b):.2f}" for a, b in itertools.pairwise(record.devices)]
-    longest = [f"{name} {share:.0%}" for _, name, _, share, _ in _groups(record.operators, label) if share > 0.1]
+    longest = [f"{name} {share:.0%}" for _, name, _, share, _ in groups if share > 0.1]
     said += [f"of all work {', '.join(longest)}"] if longest else []
     said += [f"Python ends at {record.returned * 1e3:,.2f} of {record.end * 1e3:,.2f} ms"]
     return ", ".join([*said, f"waits: {len(record.waits)}"])

@@ -116,12 +116,12 @@ def test_an_attempt_on_ranks_says_what_went_wrong(function, fault, said, capsys)
 
 
 def test_source_is_shown_as_code(monkeypatch):
-    """The source of functions and methods, or given as text, becomes one block of Python in a notebook."""
+    """The source of functions and methods becomes one block of Python in a notebook."""
     shown = []
     monkeypatch.setattr("IPython.display.display", shown.append)
-    show_source("x = 1\n", never_end, exercises.Prediction.__init__)
+    show_source(never_end, exercises.Prediction.__init__)
     first, second, third = shown[0].data.split("def ")
-    assert first == "```python\nx = 1\n\n"
+    assert first == "```python\n"
     assert second == 'never_end():\n    """Run for ever."""\n    while True:\n        pass\n\n'
     assert third.startswith("__init__(self, question: str, options: tuple):\n    self.question = question\n")
     assert third.endswith("None\n```")

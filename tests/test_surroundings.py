@@ -205,7 +205,6 @@ def test_a_cell_shows_only_its_last_value(shell, monkeypatch, capsys):
     assert "skips every assertion" in capsys.readouterr().out
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="here a process may use every core")
 @pytest.mark.parametrize(("drawn", "about"), [(b"png", {}), ((b"png", {"width": 9}), {"width": 9}), (None, None)])
 def test_a_plot_has_a_text_alternative(shell, drawn, about):
     """In a kernel a plot's picture comes with what it shows in words, beside what else is known; no plot, no words."""
@@ -225,6 +224,7 @@ def test_pictures_that_a_reader_has_chosen_stay(shell):
     assert shell.display_formatter.formatters["image/png"](Figure()) is None
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="here a process may use every core")
 def test_cores_are_those_of_this_process():
     """A process that is bound to one core has one core."""
     cores = os.sched_getaffinity(0)

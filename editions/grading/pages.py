@@ -62,20 +62,24 @@ def file_name(student, number):
     return f"{bare}-{hashlib.sha256(f'{student} {number}'.encode()).hexdigest()[:6]}"
 
 
+def points_of(points, most, say):
+    """Return how many of the most possible points there are, or that nothing could be graded."""
+    return say("not graded") if points is None else say(f"points: {points:g} of {most}")
+
+
 def section(row, translation):
     """Return the part of a page about one lesson."""
     say = translation.say
     parts = [f"<h2>{html.escape(row.lesson.name if row.lesson else row.hand_in.file)}</h2>"]
     if row.lesson:
-        parts.append(f"<p>{say(f'points: {row.points} of {len(row.lesson.exercises)}')}</p>")
+        parts.append(f"<p>{points_of(row.points, len(row.lesson.exercises), say)}</p>")
     if row.remark:
         parts.append(f"<p>{html.escape(row.remark)}</p>")
     for number in sorted(row.results):
         result = row.results[number]
         text = row.lesson.exercises[number].text
         heading = re.search("^#+ (.+)", translation(row.lesson.name, text.id, text.source), re.MULTILINE)[1]
-        points = say("not graded") if result["points"] is None else say(f"points: {result['points']:g} of 1")
-        parts.append(f"<h3>{html.escape(heading)}</h3>\n<p>{points}</p>")
+        parts.append(f"<h3>{html.escape(heading)}</h3>\n<p>{points_of(result['points'], 1, say)}</p>")
         for source, printed in result["cells"]:
             parts.append(f"<pre>{html.escape(source)}</pre>")
             if printed:
