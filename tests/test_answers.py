@@ -11,6 +11,7 @@ What follows is run in the lesson's own kernel after the cell that the exercise 
 import asyncio
 import importlib
 import re
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -157,18 +158,41 @@ def test_each_answer_gets_what_it_deserves(lesson):
         pytest.fail("\n".join(found), pytrace=False)
 
 
+def judged(track, given, arguments, monkeypatch, capsys):
+    """Assert that the check of the lesson 00 in the folder `track` judges all answers in its table as they deserve."""
+    monkeypatch.syspath_prepend(track)
+    for module in "checks", "checks.lesson_00":  # both tracks have them
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    check = importlib.import_module("checks.lesson_00").check_1
+    for answer in answers_to(track / "00-start-here.ipynb"):
+        names = dict(given)
+        exec(answer.source, names)
+        check(names["answer_1"], *arguments)
+        assert answer.wanted in capsys.readouterr().out, answer.source
+
+
 @pytest.mark.parametrize("ratio", [1.1, 3.3, 41.04, 307.45, 2000.7])
 def test_lesson_00_judges_any_times(ratio, monkeypatch, capsys):
     """Lesson 00's check takes the right answer, exact or rounded, and no wrong one, however fast Python's part was."""
-    monkeypatch.syspath_prepend(NOTEBOOKS)
-    check = importlib.import_module("checks.lesson_00").check_1
-    given = {"np": np, "returned": 0.0047, "end": 0.0047 * ratio,
-             "timeline": SimpleNamespace(returned=0.0047, end=0.0047 * ratio, utilization={"a": 0.9, "b": 0.8})}
-    for answer in answers_to(NOTEBOOKS / "00-start-here.ipynb"):
-        names = dict(given)
-        exec(answer.source, names)
-        check(names["answer_1"], given["timeline"])
-        assert answer.wanted in capsys.readouterr().out, answer.source
+    timeline = SimpleNamespace(returned=0.0047, end=0.0047 * ratio, utilization={"a": 0.9, "b": 0.8})
+    given = {"np": np, "returned": timeline.returned, "end": timeline.end, "timeline": timeline}
+    judged(NOTEBOOKS, given, [timeline], monkeypatch, capsys)
+
+
+@pytest.mark.parametrize("share", [1e-3, 0.1, 0.9])
+@pytest.mark.parametrize("ratio", [1.314, 5.074, 20.44, 102.4])
+def test_pytorch_lesson_00_judges_any_times(ratio, share, monkeypatch, capsys):
+    """Its check takes the right answer, exact or rounded, and no wrong one, however long or short the operators were.
+
+    `share` is the part of the time that an addition runs; the rest is the gap after it.
+    """
+    plain = 53e-6
+    one = plain * ratio / (39 + share)  # from the start of an addition to the start of the next one
+    starts = [one * (7 + number) for number in range(40)]
+    operators = [SimpleNamespace(start=start, end=start + one * share) for start in starts]
+    gaps = SimpleNamespace(operators=operators, end=one * 52, returned=one * 50, busy=lambda _: 40 * one * share)
+    torch = SimpleNamespace(tensor=np.float32)
+    judged(NOTEBOOKS / "pytorch", {"torch": torch, "plain": plain, "gaps": gaps}, [gaps, plain], monkeypatch, capsys)
 
 
 def test_a_check_that_takes_everything_is_noticed(tmp_path):

@@ -28,8 +28,11 @@ def check_1(answer, timeline, plain):
         return abs(float(answer) / number - 1)
 
     def nearest(answer):
-        """Return which of the right answer and the mistakes is near, and the nearest."""
-        found = min([ratio, *mistakes], key=lambda number: distance(answer, number))
+        """Return which of the right answer and the mistakes the answer is, or is nearest to, if any is near."""
+        found = min(mistakes, key=lambda number: distance(answer, number))
+        if distance(answer, ratio) <= (0.005 if distance(answer, found) > 1e-6 else 1e-9):  # three digits, or all
+            return ratio
+        found = min([ratio, found], key=lambda number: distance(answer, number))
         return found if distance(answer, found) <= 0.05 else None
 
     return check(
