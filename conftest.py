@@ -99,10 +99,9 @@ for name in missing:
 @functools.cache
 def compiler_fault():
     """Return what is wrong with the C++ compiler, or "": the lessons' own test of it, run in a fresh process."""
-    probe = "from d2lhelpers.surroundings import compiler_fault as fault; print(fault())"
-    with tempfile.TemporaryDirectory() as cache:
-        tried = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, env={
-            **os.environ, "TORCHINDUCTOR_CACHE_DIR": cache, "TORCHINDUCTOR_COMPILE_THREADS": "1"})
+    probe = ("from d2lhelpers.torch_compiled import empty_cache; folder = empty_cache(); "
+             "from d2lhelpers.surroundings import compiler_fault as fault; print(fault())")
+    tried = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
     return tried.stderr if tried.returncode else tried.stdout.strip()
 
 

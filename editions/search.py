@@ -16,7 +16,11 @@ function splitQuery(query) {
 """
 
     def split(self, input: str) -> list[str]:
-        """Return the words of a text."""
+        """Return the words of a text.
+
+        >>> SearchPairs({}).split("计算图 graph, 快")
+        ['计算', '算图', '快', 'graph']
+        """
         latin = self.latin1_letters.findall(input)
         self.latin_terms.update(latin)
         runs = re.findall("[\u3400-\u9fff]+", input)

@@ -1,4 +1,5 @@
 """Check the answer to the exercise of the notebook Three ways to split."""
+import numpy
 from mxnet import np, npx
 
 from d2lhelpers import devices
@@ -8,10 +9,10 @@ from d2lhelpers.exercises import check
 def problem(rows=3, wide=8, out=4):
     """Return inputs, both layers' halves and the bias as the exercise gives them, and the layers' terms, whole."""
     first, second = both = devices(2)
-    X = np.random.normal(size=(rows, wide), ctx=first)
-    W1 = np.random.normal(size=(wide, wide), ctx=first)
-    W2 = np.random.normal(size=(wide, out), ctx=first)
-    bias = np.random.uniform(1, 2, size=out, ctx=first)
+    random = numpy.random.default_rng(0)  # so that some outputs are negative
+    X, W1, W2, bias = (np.array(values, dtype="float32", ctx=first) for values in (
+        random.normal(size=(rows, wide)), random.normal(size=(wide, wide)), random.normal(size=(wide, out)),
+        random.uniform(1, 2, size=out)))
     half = wide // 2
     columns = [W1[:, :half].copyto(first), W1[:, half:].copyto(second)]
     lines = [W2[:half].copyto(first), W2[half:].copyto(second)]

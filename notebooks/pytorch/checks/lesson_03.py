@@ -128,12 +128,13 @@ def check_3(answer):
         begun = []
         in_time = []
         gate = threading.Event()
-        third = threading.Event()
+        second, third = threading.Event(), threading.Event()
 
         def batches():
             for number in range(9):
                 begun.append(number)
                 if number == 1:
+                    second.set()
                     in_time.append(gate.wait(WAIT))  # the second is loaded only after the loop has the first
                 if number == 2:
                     third.set()
@@ -142,7 +143,8 @@ def check_3(answer):
         received = iter(ahead(batches()))
         next(received)
         gate.set()
-        third.wait(0.3)  # a right answer never begins it
+        second.wait(1)  # a wrong answer may never begin it
+        third.wait(0.3)  # a right one never begins this
         count = len(begun)
         list(received)
         return count, all(in_time)

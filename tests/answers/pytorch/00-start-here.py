@@ -46,7 +46,7 @@ answer_1 = gaps.operators[-1].end - gaps.operators[0].start
 answer_1 = (gaps.operators[-1].end - gaps.operators[0].start) * 1e3 / plain
 
 # %% 1 wrong: multiplied by that
-answer_1 = 40
+answer_1 = -40  # near no time and no ratio
 
 # %% 1 wrong: give a number
 answer_1 = gaps
