@@ -107,7 +107,7 @@ def _watch(fork, file, alive):
     """Guard the fork until it ends, and return its exit status, which is 1 if there is no result."""
     status = guard(fork, alive.fileno())
     if status == 0 and not file.with_suffix(".result").exists():
-        print("The function ended its process without a result.", file=sys.stderr, flush=True)
+        print("The function ended its process without a result.", file=sys.stderr)
         status = 1
     if status and multiprocessing.current_process().name not in _failures(RAISED, file.parent):
         _record_failure(DIED, file)

@@ -115,7 +115,7 @@ class Limits(NamedTuple):
                 if regime == "overhead-bound":
                     ax.plot(x, operations / self.dispatch, "_", color=PYTHON, markersize=24, markeredgewidth=4)
             ax.set_label("; ".join(said))
-            ax.margins(y=0.12)
+            ax.margins(y=0.2)  # room for the label of the lowest point
             ax.legend(ax.lines[:3], said[:3], fontsize=FONT, frameon=False, ncols=3, columnspacing=1,
                       handlelength=1.3, loc="lower center", bbox_to_anchor=(0.5, 1))
 

@@ -15,6 +15,8 @@ class Words:
     >>> words = Words([["", "not yet. Hint: {hint}", "pas encore : {hint}"], ["", "count them", "comptez-les"]])
     >>> words.say("not yet. Hint: count them")
     'pas encore : comptez-les'
+    >>> Words([["", "{n} left", "il en reste {n}"], ["", "{n} of {all} left", "reste {n}/{all}"]]).say("3 of 9 left")
+    'reste 3/9'
     """
 
     def __init__(self, entries: list):

@@ -29,7 +29,8 @@ import grade  # noqa: E402
 import write  # noqa: E402
 from grading import hand_ins, pages, runs  # noqa: E402
 from grading.cutting import Answers, Lesson, answers_in, cut  # noqa: E402
-from grading.slices import depends_on, names_of  # noqa: E402
+from grading.rows import short  # noqa: E402
+from grading.slices import depends_on, names_of, statements_of  # noqa: E402
 
 needs_nbgrader = pytest.mark.skipif(not importlib.util.find_spec("nbgrader"),
                                     reason="nbgrader is not installed: `make grade` does that")
@@ -47,6 +48,7 @@ def lesson_cells():
         new_markdown_cell("### Exercise 1 · Twice", id="exercise-1"),
         tagged("def given():\n    return size\n\nanswer_1 = ...", "exercise", "try-1"),
         tagged("from checks.rules import check_1\nright = check_1(answer_1, given)", "check", "check-1"),
+        new_markdown_cell("A solution", id="solution-1-text", metadata={"tags": ["solution"]}),
         tagged("double = 2 * size\nassert slow\nassert check_1(double, given)", "solution", "solution-1"),
         new_markdown_cell("### Exercise 2 · Thrice", id="exercise-2"),
         tagged("answer_2 = ...\nname_2 = ...", "exercise", "try-2"),
@@ -96,6 +98,12 @@ def test_what_a_cell_depends_on(cells, needed, found):
     assert depends_on([names_of(source) for source in cells], needed) == found
 
 
+def test_the_statements_of_a_cell():
+    """Each top-level statement keeps its source, and a function its decorators."""
+    assert statements_of("@cache\ndef one():\n    return 1\n\nx = (2)  # two") == [
+        "@cache\ndef one():\n    return 1", "x = (2)"]
+
+
 def test_a_cut_has_only_what_an_exercise_needs(lesson):
     """Set-up, needed cells, what the exercise gives and the answer are run, and none of the other exercises."""
     answers = Answers({1: ["answer_1 = math.pi"], 2: ["answer_2 = 9"]}, {}, {}, {})
@@ -103,6 +111,10 @@ def test_a_cut_has_only_what_an_exercise_needs(lesson):
         "import math", "size = 3", cell_of(lesson.cells, "try-1").source, "answer_1 = math.pi"]
     assert [cell.source for cell in cut(lesson, 2, answers)] == [
         "import math", cell_of(lesson.cells, "try-2").source, "answer_2 = 9"]
+    answers = Answers({1: ["print(1)", "answer_1 = 2"], 2: ["answer_2 = double"]}, {}, {}, {})
+    assert [cell.source for cell in cut(lesson, 1, answers)][-2:] == ["print(1)", "answer_1 = 2"]
+    assert cut(lesson, 2, answers)[-1].source == "answer_2 = double"
+    assert not [cell for cell in cut(lesson, 2, answers) if "double =" in cell.source]  # the solution of the first
     lesson.whole.add(2)
     assert "slow = 1" in [cell.source for cell in cut(lesson, 2, answers)]
 
@@ -123,10 +135,12 @@ def test_an_answer_may_use_an_earlier_one(lesson):
         "helper = 5\nsize = 1000", "slow = 1\ntool = helper", "slow = 1", "other = slow", "size = 3",
         "first = tool\nanswer_1 = first", cell_of(lesson.cells, "try-2").source,
         "answer_2 = first + other\nname_2 = size"]
+    assert "size = 7" not in [cell.source for cell in cut(lesson, 1, answers)]
 
 
 def test_the_solution_is_cut_too(lesson):
     """The lesson's own solution is what its last call of the check needs, put in place of the open names."""
+    assert lesson.exercises[1].title == "Twice"
     assert lesson.solved(1) == ["double = 2 * size", "answer_1 = double"]
     assert lesson.solved(2) == ["answer_2 = 9\nname_2 = 'a'"]
 
@@ -209,7 +223,7 @@ def test_of_which_lesson(lesson):
     ("leeann_123_4567_01-small-1.ipynb", ("leeann", "123")),
     ("leeann_LATE_123_4567_01-small.ipynb", ("leeann", "123")),
     ("Task 1_ann7_attempt_2026-11-26-10-00-00_01-small.ipynb", ("ann7", "")),
-    ("Ännchen Müller/deep/er.ipynb", ("Ännchen Müller", "")),
+    ("Ännchen Müller/deep/er.ipynb", ("Ännchen Müller", "")), ("ann (2)/01-small.ipynb", ("ann (2)", "")),
     ("ann.ipynb", ("ann", "")), ("01-small-ann (2).ipynb", ("ann", "")), ("01-small.ipynb", ("01-small", "")),
     ("ann.ipynb.txt", ("ann", "")),
 ])
@@ -243,6 +257,7 @@ def test_a_zip_file_stays_inside(tmp_path):
     with zipfile.ZipFile(inner, "w") as archive:
         archive.writestr("work.ipynb", NOTEBOOK)
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("an-empty-folder/", "")
         for name in ("../../etc/ann.ipynb", "/bo/x.ipynb", "__MACOSX/._ann.ipynb", "c\\d.ipynb"):
             archive.writestr(name, NOTEBOOK)
         archive.writestr("eve/all.zip", inner.getvalue())
@@ -256,6 +271,7 @@ def test_a_zip_file_stays_inside(tmp_path):
     assert sorted(tmp_path.rglob("*")) == before
     with pytest.raises(zipfile.BadZipFile):
         hand_ins.hand_ins(Path(__file__), [])
+    assert hand_ins.time_of(zipfile.ZipInfo("odd", (1980, 0, 0, 0, 0, 0))) == 0  # no such month
 
 
 def test_a_folder_of_folders(tmp_path):
@@ -263,6 +279,8 @@ def test_a_folder_of_folders(tmp_path):
     for name in ("course/ann/a.ipynb", "course/bo/b.ipynb", "course/bo/notes.txt", "course/cy/essay.docx"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(NOTEBOOK if name.endswith("ipynb") else "words")
+        if name == "course/bo/b.ipynb":
+            assert [each.student for each in hand_ins.hand_ins(tmp_path, [])] == ["ann", "bo"]
     (tmp_path / "course" / "bo" / "secret.ipynb").symlink_to(tmp_path / "course" / "ann" / "a.ipynb")
     assert sorted((each.student, each.file, each.problem) for each in hand_ins.hand_ins(tmp_path, [])) == [
         ("ann", "ann/a.ipynb", ""), ("bo", "bo/b.ipynb", ""), ("cy", "cy/essay.docx", "is not a notebook")]
@@ -391,6 +409,7 @@ def test_a_level_counts_for_those_below(grader, lesson):
                         in zip(lesson.exercises.items(), ("Bronze", "Silver"), strict=True)}
     row = grade.Row(hand_in(notebook=handed_in(lambda cells: cell_of(cells, "try-2").update(source="answer_2 = 1"))),
                     lesson, [])
+    grader.shows = "all counts\nright\nWORD 1.0"
     row.grade(grader)
     assert row.points == 2
     assert len(grader.ran) == 1
@@ -398,6 +417,9 @@ def test_a_level_counts_for_those_below(grader, lesson):
     other = grade.Row(row.hand_in._replace(student="bo"), lesson, [])
     other.grade(grader)
     assert other.points == 0.5
+    del lesson.exercises[2]
+    assert other.exercises == [1]
+    assert [short(points) for points in (2.0, 1 / 3)] == [2, 0.33]
 
 
 def test_the_files(grader, lesson, tmp_path):
@@ -405,10 +427,13 @@ def test_the_files(grader, lesson, tmp_path):
     def change(cells):
         cell_of(cells, "try-1").source = "answer_1 = '<script>'"
 
+    assert pages.text_of([*outputs("printed\n", returned="7")]) == "printed\n7"
     rows = [grade.Row(hand_in("=ann", notebook=handed_in(change)), lesson, ["a remark"]),
             grade.Row(hand_in("../bo", problem="is empty"), None, ["bo.ipynb is empty"])]
     for row in rows:
         row.grade(grader)
+    rows[0].results[1]["cells"].append(("print(5)", "five"))
+    assert [*map(pages.line_of, rows)] == ["=ann · 01-small: 1 of 2 (a remark)", "../bo (bo.ipynb is empty)"]
     grade.write_grades(rows, tmp_path)
     with (tmp_path / "grades.csv").open(encoding="utf-8-sig") as file:
         first, second = csv.DictReader(file)
@@ -419,7 +444,8 @@ def test_the_files(grader, lesson, tmp_path):
     assert not [*tmp_path.glob("*.html"), *tmp_path.parent.glob("*.html")]
     assert "&lt;script&gt;" in page + other
     assert "<script>" not in page + other
-    assert all(said in page + other for said in ("points: 1 of 2", "points: 0 of 1", "a remark", "<h3>Exercise 1"))
+    assert all(said in page + other for said in ("points: 1 of 2", "points: 0 of 1", "a remark", "<h3>Exercise 1",
+                                                    "<p>It printed:</p><pre>five</pre>", "<pre>right</pre>"))
 
 
 # The student edition is an assignment

@@ -181,6 +181,7 @@ def test_plots_can_be_read_from_the_back_row(ax, draw):
     (lambda ax: ax.bar(["a", "b"], [1, 20]) and ax.set(title="bytes", ylabel="MB"), "bytes: MB: a 1, b 20"),
     (lambda ax: plots.curves({"": [(x, abs(x - 5)) for x in range(20)]}, "steps", "loss", ax),
      "loss over steps: from 0 → 5 to 19 → 14 in 20 points, lowest 5 → 0, highest 19 → 14"),
+    (lambda ax: ax.plot([1] * 8), ", ".join(f"{x} → 1" for x in range(8))),
     (lambda ax: ax.plot(["x", "y", "z"], [1, 2, 3]) and ax.axvline(1), "x → 1, y → 2, z → 3"),
     (lambda ax: LIMITS.roofline({"small": (1e3, 1e4, 2e-5)}, ax),
      "memory 10.0 GB/s; arithmetic 1000.0 Gflop/s; one dispatch 10.0 µs; "
@@ -233,14 +234,19 @@ def test_a_roofline_has_the_limits_and_the_work(ax):
 
 
 def test_several_timelines_share_one_scale(monkeypatch):
-    """Timelines that are drawn together have one axis of time, as long as the longest of them, and their titles."""
+    """Timelines drawn together have one axis of time, as long as the longest, rows alike, and titles above legends."""
     short = Timeline()
-    short._keep([Operator("dot", "cpu(0)", 0, 1)], 1, 1)
+    short._keep([Operator("dot", f"cpu({number})", 0, 1) for number in range(8)], 1, 1)
     monkeypatch.setattr(plt, "show", lambda: None)
     Timeline.plot_all({"short": short, "long": example_timeline()})
     panels = plt.gcf().axes
     assert [panel.get_xlim()[1] for panel in panels] == [10, 10]
     assert [panel.get_title(loc="left") for panel in panels] == ["short", "long"]
+    eight, two = (panel.transData.transform([(0, 0), (0, 1)])[:, 1].ptp() for panel in panels)
+    assert 0.7 < eight / two < 1.5
+    [(legend, title)] = [(panel.get_legend(), panel._left_title) for panel in panels if panel.get_legend()]
+    box = legend.get_window_extent()
+    assert title.get_window_extent().y0 > (box.y0 + box.y1) / 2
     plt.close()
 
 

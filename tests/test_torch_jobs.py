@@ -70,6 +70,7 @@ def test_the_script_takes_gpus_if_each_process_has_one(gpus, backend, monkeypatc
     assert device == (torch.device("cuda", 1) if backend == "nccl" else torch.device("cpu"))
 
 
+@pytest.mark.slow
 def test_one_rank_is_enough(data, tmp_path):
     """The script runs on a single rank, too."""
     assert len(accuracies(torchrun(SCRIPT, data, tmp_path / "net.pt", 1, ranks=1))) == 1

@@ -127,12 +127,23 @@ NAMES = sorted(path.relative_to(translations.HERE / "zh").with_suffix("").as_pos
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_files_are_in_step(language):
-    """After a change of the English text, `make translations` was run; the README in each language is made of it."""
+    """After a change of the English text, `make translations` was run."""
     for name, entries in translations.catalogues().items():
         held = translations.load(translations.HERE / language / f"{name}.po")
         assert {(entry.msgctxt, entry.msgid) for entry in held} == set(entries), f"{name}: run `make translations`"
-    readme = (ROOT / f"README.{language}.md").read_text(encoding="utf-8")
-    assert readme == translations.Translation(language).page("README"), "run `make translations`"
+
+
+def test_the_readmes_are_made(monkeypatch, tmp_path):
+    """`make translations` updates all languages and writes a README in each, which is the one that is stored."""
+    updated = []
+    monkeypatch.setattr(translations, "update", updated.append)
+    monkeypatch.setattr(translations, "ROOT", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["translations.py"])
+    translations.main()
+    assert sorted(updated) == LANGUAGES
+    for written in tmp_path.iterdir():
+        assert written.read_bytes() == (ROOT / written.name).read_bytes(), "run `make translations`"
+    assert len([*tmp_path.iterdir()]) == len(LANGUAGES)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -196,7 +207,8 @@ def test_a_stale_translation_is_not_shown(one_cell, tmp_path):
         notebook = nbformat.read(tmp_path / "lesson.ipynb", 4)
         return translations.Translation("zh").lesson(Path("lesson.ipynb"), notebook).cells[0].source
 
-    assert one_cell("Read it once.").msgstr == ""
+    one_cell("Read it.")
+    assert (one_cell("Read it once.").msgstr, one_cell("Read it once.").fuzzy) == ("", False)
     assert shown() == "Read it once."
     path = tmp_path / "zh" / "lesson.po"
     path.write_text(path.read_text(encoding="utf-8").replace('msgstr ""', 'msgstr "读一遍。"').replace(
@@ -205,6 +217,7 @@ def test_a_stale_translation_is_not_shown(one_cell, tmp_path):
     changed = one_cell("Read it twice.")
     assert (changed.fuzzy, changed.msgstr, changed.previous_msgid) == (True, "读一遍。", "Read it once.")
     assert shown() == "Read it twice."
+    assert one_cell("Nothing is alike.").previous_msgid == "Read it once."  # the cell is the same
     assert not one_cell("Read it once.").fuzzy
     assert shown() == "读一遍。"
 
@@ -212,7 +225,9 @@ def test_a_stale_translation_is_not_shown(one_cell, tmp_path):
 def test_a_lesson_speaks_chinese(tmp_path):
     """Beside `messages.json`, questions, options and hints are Chinese, and a choice keeps its English value."""
     shutil.copytree(ROOT / "notebooks" / "checks", tmp_path / "checks", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(translations.PAGES["for-instructors"], tmp_path)
     translations.Translation("zh").write_beside(tmp_path)
+    assert len(re.findall(HAN, (tmp_path / "for-instructors.md").read_text(encoding="utf-8"))) > 1000
     entries = [*translations.of_lesson(translations.LESSONS / "01-imperative-and-symbolic.ipynb")]
     question = next(text for context, text, _ in entries if context == "question")
     options = [text for context, text, _ in entries if context == question]

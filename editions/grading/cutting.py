@@ -165,7 +165,7 @@ def cut(lesson, number, answers):
             cells += [Cell(source, "student", number, True) for source in answers.own[number]]
             break
         if "check" in tags:
-            cells += [Cell(source, "student", section or 0) for source in answers.own[section]]
+            cells += [Cell(source, "student", section) for source in answers.own[section]]
         if cell.cell_type == "code" and (section == 0 or given):
             always = "setup" in tags or section == number or number in lesson.whole
             if cell.id in answers.edited:

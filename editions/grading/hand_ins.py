@@ -78,7 +78,7 @@ def time_of(info):
     """Return the time of a file in an archive, in seconds."""
     try:
         return datetime(*info.date_time).timestamp()
-    except (ValueError, OverflowError):
+    except ValueError:
         return 0.0
 
 
