@@ -1,3 +1,4 @@
+import signal
 import time
 from importlib.util import find_spec
 
@@ -81,6 +82,7 @@ def test_check_ends_an_answer_that_never_ends(capsys, monkeypatch, endless):
     assert not check(lambda: exec(endless, {"time": time}), (lambda run: run() or True, "run it"))
     assert "still running after 0.2 seconds" in capsys.readouterr().out
     assert check(3, (lambda x: x == 3, "three"))
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0  # nothing will end what runs next
 
 
 needs_torch = pytest.mark.skipif(not find_spec("torch"), reason="torch is not installed")

@@ -228,6 +228,7 @@ def test_a_lesson_speaks_chinese(tmp_path):
     shutil.copy(translations.PAGES["for-instructors"], tmp_path)
     translations.Translation("zh").write_beside(tmp_path)
     assert len(re.findall(HAN, (tmp_path / "for-instructors.md").read_text(encoding="utf-8"))) > 1000
+    assert re.search(HAN, (tmp_path / "checks" / "messages.json").read_text(encoding="utf-8"))
     entries = [*translations.of_lesson(translations.LESSONS / "01-imperative-and-symbolic.ipynb")]
     question = next(text for context, text, _ in entries if context == "question")
     options = [text for context, text, _ in entries if context == question]
