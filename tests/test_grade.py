@@ -98,6 +98,11 @@ def test_what_a_cell_depends_on(cells, needed, found):
     assert depends_on([names_of(source) for source in cells], needed) == found
 
 
+def test_a_cell_is_parsed_once():
+    """The names of a cell, which each exercise asks for, are found once."""
+    assert names_of("a = 1") is names_of("a = 1")
+
+
 def test_the_statements_of_a_cell():
     """Each top-level statement keeps its source, and a function its decorators."""
     assert statements_of("@cache\ndef one():\n    return 1\n\nx = (2)  # two") == [
