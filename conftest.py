@@ -90,8 +90,9 @@ for path in ROOT.glob("notebooks/deeper/*.ipynb"):
     if framework_of(path):
         FILES_OF_TRACK[framework_of(path)].append(path.relative_to(ROOT).as_posix())
 # Checks and scripts have no doctests, and an import of theirs may change what MXNet does; answers are cells of lessons;
-# mutants.py needs cosmic-ray.
-collect_ignore_glob = ["*/checks/*", "*/scripts/*", "*/answers/*", "tests/mutants.py"]
+# mutants.py needs cosmic-ray; in lab and site there are programs.
+collect_ignore_glob = ["*/checks/*", "*/scripts/*", "*/answers/*", "tests/mutants.py", "editions/lab/*",
+                       "editions/site/*"]
 for name in missing:
     collect_ignore_glob += FILES_OF_TRACK[name]
 
