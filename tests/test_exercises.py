@@ -102,7 +102,15 @@ def never_end():
         pass
 
 
+@pytest.fixture(scope="module")
+def ranks():
+    """Start the process that starts all ranks, as lessons have done before their exercises: it takes some seconds."""
+    from d2lhelpers.process import in_group
+    in_group(int, size=1)
+
+
 @needs_torch
+@pytest.mark.usefixtures("ranks")
 @pytest.mark.parametrize(("function", "fault", "said"), [
     (lambda: 1 / 0, "ZeroDivisionError: division by zero", "It raised ZeroDivisionError: division by zero. Hint: it f"),
     (wait_in_vain, "waits", "not yet. Hint: a rank waits for the others in vain"),
