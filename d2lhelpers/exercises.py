@@ -7,7 +7,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from .words import say
@@ -134,6 +134,25 @@ def check(answer: object, *rules: tuple[Callable[[Any], object], str]) -> bool:
         return False
     print(say("right"))
     return True
+
+
+def meant(answer: Any, right: float, mistakes: Collection[float]) -> float | None:
+    """Return which of the `right` number and the `mistakes` an answer is, or else is nearest to; None if none is near.
+
+    An answer with three digits of the right number is right, but if it is exactly a mistake, it is that mistake.
+    Lesson: 00-start-here.
+
+    >>> meant(2.51, 2.512, [2.5]), meant(2.5, 2.512, [2.5]), meant("4", 2.512, [2.5])
+    (2.512, 2.5, None)
+    """
+    def distance(number):
+        return abs(float(answer) / number - 1)
+
+    nearest = min(mistakes, key=distance)
+    if distance(right) <= (0.005 if distance(nearest) > 1e-6 else 1e-9):  # three digits, or all
+        return right
+    nearest = min([right, nearest], key=distance)
+    return nearest if distance(nearest) <= 0.05 else None
 
 
 def _try_rule(rule, answer):

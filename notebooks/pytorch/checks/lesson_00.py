@@ -1,5 +1,5 @@
 """Check the answer to the exercise of lesson 00, Start here."""
-from d2lhelpers.exercises import check
+from d2lhelpers.exercises import check, meant
 
 
 def check_1(answer, timeline, plain):
@@ -24,20 +24,12 @@ def check_1(answer, timeline, plain):
         span: alone, 1e3 * span: alone, 1e6 * span: alone,
     }
 
-    def distance(answer, number):
-        return abs(float(answer) / number - 1)
-
-    def nearest(answer):
-        """Return which of the right answer and the mistakes the answer is, or is nearest to, if any is near."""
-        found = min(mistakes, key=lambda number: distance(answer, number))
-        if distance(answer, ratio) <= (0.005 if distance(answer, found) > 1e-6 else 1e-9):  # three digits, or all
-            return ratio
-        found = min([ratio, found], key=lambda number: distance(answer, number))
-        return found if distance(answer, found) <= 0.05 else None
+    def found(answer):
+        return meant(answer, ratio, mistakes)
 
     return check(
         answer,
         (lambda a: float(a) is not None, "give a number, or an expression that yields one"),
-        *((lambda a, mistake=mistake: nearest(a) != mistake, hint) for mistake, hint in mistakes.items()),
-        (lambda a: nearest(a) == ratio, "the time without recording, multiplied by that, is not the recorded time"),
+        *((lambda a, mistake=mistake: found(a) != mistake, hint) for mistake, hint in mistakes.items()),
+        (lambda a: found(a) == ratio, "the time without recording, multiplied by that, is not the recorded time"),
     )
