@@ -34,6 +34,7 @@ def accuracies(lines):
     return [float(line.split()[-1]) for line in lines if line.startswith("epoch")]
 
 
+@pytest.mark.slow
 def test_ddp_training_learns_saves_and_resumes(data, tmp_path, monkeypatch):
     """Two ranks train alike; a second job goes on after the last epoch of the first; one process can load the file."""
     lines = torchrun(SCRIPT, data, tmp_path / "net.pt", 2)
@@ -76,6 +77,7 @@ def test_one_rank_is_enough(data, tmp_path):
     assert len(accuracies(torchrun(SCRIPT, data, tmp_path / "net.pt", 1, ranks=1))) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_gpt_train_learns_alike_on_all_ranks(ranks):
     """The loss falls, and all ranks end with the same parameters."""
