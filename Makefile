@@ -38,7 +38,7 @@ soak: setup ## runs the lessons again and again, every fourth time with all core
 	.venv/bin/python tests/soak.py $(or $(RUNS),20)
 
 mutants: setup ## changes the code in one place at a time, and lists what no test notices (hours; MODULES=... names some)
-	.venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra mutants
+	.venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra mutants --extra grade
 	.venv/bin/python tests/mutants.py $(or $(SAMPLE),0) $(MODULES)
 
 benchmark: setup ## races the helpers, their peers and the limits, and writes a page about it (ARGS=FOLDER: there)

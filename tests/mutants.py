@@ -33,6 +33,9 @@ NAMES = ("both_tracks", "machine", "process", "timeline", "torch_jobs", "torch_n
 BOTH, MACHINE, PROCESS, TIMELINE, JOBS, NEEDS, PIPELINE, SHARDING = [f"tests/test_{name}.py" for name in NAMES]
 GROUPS = [f"{PROCESS} -m slow -k {tests}" for tests in ("rank", "'not rank'")]
 LIGHT = "tests/test_benchmark.py -k light"  # imports that are for editors alone
+EDITIONS, GRADE = "tests/test_editions.py", "tests/test_grade.py"
+ATTACKS = [GRADE, *(f"{GRADE} -m weekly -k {tests}" for tests in (
+    "'isolated or exits or leaves'", "'misbehaves and not (hangs or exits or leaves)'", "hangs"))]
 # The tests of each module in several runs, the quickest first.
 TESTS = {
     "d2lhelpers/parts.py": ["d2lhelpers/parts.py", f"{BOTH} -k 'torch and (remainder or split_)'"],
@@ -49,12 +52,15 @@ TESTS = {
                                      f"d2lhelpers/mxnet_timeline.py {TIMELINE} -k 'not torch'"],
     "d2lhelpers/machine.py": [f"d2lhelpers/machine.py {MACHINE} -k 'not limits and not calls'", LIGHT, MACHINE],
     "d2lhelpers/process.py": [PROCESS, "d2lhelpers/process.py", *GROUPS],
-    "editions/write.py": ["tests/test_editions.py -k 'not nothing_needs'",
-                          "tests/test_editions.py -m slow -k 'not slide'"],
+    "editions/write.py": [f"{EDITIONS} -k 'not nothing_needs'", f"{EDITIONS} -m slow -k 'not slide'"],
     "editions/translations.py": ["tests/test_translations.py"],
     "editions/search.py": ["editions/search.py"],
-    "editions/grading/hand_ins.py": ["editions/grading/hand_ins.py tests/test_grade.py"],
-    **{f"editions/grading/{name}.py": ["tests/test_grade.py"] for name in ("cutting", "pages", "rows", "slices")},
+    "editions/book.py": [f"{EDITIONS} -k 'chapter or model or glossary or script or its_section'",
+                         f"{EDITIONS} -m slow -k book_is_printed"],
+    "editions/grade.py": [GRADE],
+    "editions/grading/hand_ins.py": [f"editions/grading/hand_ins.py {GRADE}"],
+    **{f"editions/grading/{name}.py": [GRADE] for name in ("cutting", "pages", "rows", "slices")},
+    **{f"editions/grading/{name}.py": ATTACKS for name in ("runs", "sandbox")},
     "editions/lab/launch.py": ["tests/test_lab.py -m '' -k 'address or its_reader_alone'"],
     "d2lhelpers/surroundings.py": ["tests/test_surroundings.py", f"tests/test_mxnet.py {MACHINE}"],
     "d2lhelpers/words.py": ["d2lhelpers/words.py tests/test_exercises.py", "tests/test_translations.py -k speaks"],
@@ -142,7 +148,7 @@ def run_tests(module):
 def in_fork(arguments, printed):
     """Run pytest with these arguments, write what it prints to a file, and end with its exit status."""
     os.setsid()
-    resource.setrlimit(resource.RLIMIT_CPU, (LIMITS["processor"], LIMITS["processor"] + 5))
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMITS["processor"], resource.getrlimit(resource.RLIMIT_CPU)[1]))
     with printed.open("w") as file:
         for number in (1, 2):
             os.dup2(file.fileno(), number)

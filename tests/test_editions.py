@@ -2,6 +2,7 @@ import builtins
 import contextlib
 import functools
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import time
 import xml.dom.minidom
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote
 
 import book
@@ -350,11 +352,39 @@ NO_TERMS = {"mxnet", "pytorch", "jax", "t1", "t2", "t3", "elsewhere", "elsewhere
 
 def test_a_model_is_well_formed():
     """What stands for a model in a page is XML as well as HTML, since readers of EPUBs show an error otherwise."""
-    for lesson in json.loads(book.MODELS.read_text(encoding="utf-8")):
-        notebook = nbformat.read(editions.LESSONS / lesson, as_version=4)
-        book.add_model(notebook, Path(lesson), Translation("zh"))
-        [model] = [cell.source for cell in notebook.cells if cell.id == "model-to-play-with"]
-        xml.dom.minidom.parseString(model)
+    for name, model in json.loads(book.MODELS.read_text(encoding="utf-8")).items():
+        lesson = Path(name)
+        notebook = editions.read(lesson)
+        book.add_model(notebook, lesson, Translation("zh"))
+        place = [cell.id for cell in notebook.cells].index("model-to-play-with")
+        assert notebook.cells[place - 1].id == model["after"]
+        source = notebook.cells[place].source
+        xml.dom.minidom.parseString(source)
+        scripts = [os.path.normpath(lesson.parent / script) for script in re.findall('src="(.+?)"', source)]
+        assert scripts == [f"_static/{script}.js" for script in ("words", "models", model["model"])]
+        english = editions.read(lesson)
+        book.add_model(english, lesson)
+        assert "words.js" not in english.cells[place].source
+
+
+def two_languages(*names):
+    """Return small lessons with a term in bold, by path, once with English headings and once with others."""
+    def lesson(*texts):
+        return nbformat.v4.new_notebook(cells=[*map(nbformat.v4.new_markdown_cell, texts)])
+
+    return [{Path(name): lesson(f"# {word} {name[0]}", f"## Why {word}?\n\nA **shard**. Two **shards**.")
+             for name in names} for word in ("one", "two")]
+
+
+def test_a_link_leads_to_its_section():
+    """Links of the glossary and of the formulas lead to where this edition explains it; deeper notebooks are last."""
+    english, shown = two_languages("deeper/a.ipynb", "01-b.ipynb", "pytorch/02-c.ipynb")
+    pages = {"glossary": "shard\n  A part.", "formulas": "[01](01-b.ipynb#why-one) [x](deeper/a.ipynb#one-d)"}
+    translation = SimpleNamespace(page=pages.get, say=str)
+    assert book.with_places(translation, english, shown) == (
+        "shard\n  A part.\n\n  Explained in [01](01-b.ipynb#why-two), [PyTorch 02](pytorch/02-c.ipynb#why-two), "
+        "[two d](deeper/a.ipynb#why-two).")
+    assert book.with_anchors(translation, english, shown) == "[01](01-b.ipynb#why-two) [x](deeper/a.ipynb#two-d)"
 
 
 def test_the_glossary_has_every_term():

@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 from pathlib import Path, PurePosixPath
@@ -379,6 +380,7 @@ def grader(tmp_path, monkeypatch, lesson):
     """Return a Grader whose runs are not run: `grader.answers` says what the check's cell of each run shows."""
     def run(sources, where, place, limits):
         grader.ran.append(sources)
+        grader.seconds = limits.seconds
         word = sources[-1].split("'")[3]
         return [[]] * (len(sources) - 1) + [outputs(grader.shows.replace("WORD", word))], ""
 
@@ -404,6 +406,7 @@ def test_no_run_is_made_twice(grader, lesson):
     assert len({sources[-1] for sources in grader.ran}) == 3  # the word is another one each time
     assert "the check" not in first["said"]
     assert first["said"] == "right"
+    assert first["cells"] == [["answer_1 = 6", ""]]
 
 
 def test_an_exercise_that_fails_here_is_given_up(grader, lesson):
@@ -431,6 +434,7 @@ def test_a_level_counts_for_those_below(grader, lesson):
     row.grade(grader)
     assert row.points == 2
     assert len(grader.ran) == 1
+    assert grader.seconds == 2 * runs.Limits().seconds
     grader.shows = "not yet\nWORD 0.5"
     other = grade.Row(row.hand_in._replace(student="bo"), lesson, [])
     other.grade(grader)
@@ -465,6 +469,44 @@ def test_the_files(grader, lesson, tmp_path):
     assert "<script>" not in page + other
     assert all(said in page + other for said in ("points: 1 of 2", "points: 0 of 1", "a remark", "<h3>Exercise 1",
                                                     "<p>It printed:</p><pre>five</pre>", "<pre>right</pre>"))
+
+
+def test_the_command(grader, tmp_path, monkeypatch, capsys):
+    """Called again it goes on in the folder that it has begun; what it cannot use it names in a line."""
+    def called(*arguments, nbgrader=True):
+        monkeypatch.setattr(grade, "find_spec", lambda name: nbgrader or None)
+        monkeypatch.setattr(sys, "argv", ["grade.py", *map(str, arguments)])
+        try:
+            grade.main()
+        except SystemExit as end:
+            return end.code
+        return capsys.readouterr().out
+
+    def interrupt(row, grader):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs, "STOPPED", threading.Event())
+    monkeypatch.setattr(runs, "prepared", lambda *_: contextlib.nullcontext(grader.place))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    work = tmp_path / "work"
+    work.mkdir()
+    nbformat.write(handed_in(rename), work / "ann.ipynb")
+    assert "installs it" in called(work, nbgrader=False)
+    for _ in range(2):
+        said = called(work)
+        assert said.startswith("1 hand-ins; ")
+        assert "[1/1] ann · 01-small: 1 of 2" in said
+    assert len(grader.ran) == 3  # both solutions and one answer, once
+    assert (tmp_path / "work-graded" / "grades.csv").exists()
+    assert [*called(work, "--folder", tmp_path / "other").splitlines()][-1].startswith(str(tmp_path / "other"))
+    grader.shows = "not yet\nWORD 0.0"
+    assert "01-small, exercise 1 cannot be graded here" in called(work, "--folder", tmp_path / "third")
+    monkeypatch.setattr(grade.Row, "try_to_grade", interrupt)
+    assert "goes on from here" in called(work)
+    assert runs.STOPPED.is_set()
+    (tmp_path / "work.zip").write_text("no archive")
+    for name in ("work.zip", "absent"):
+        assert called(tmp_path / name).startswith(f"{tmp_path / name}: ")
 
 
 # The student edition is an assignment
