@@ -28,7 +28,7 @@ from d2lhelpers.surroundings import mxnet_fault
 ROOT = Path(__file__).parents[1]
 import grade  # noqa: E402
 import write  # noqa: E402
-from grading import hand_ins, pages, runs  # noqa: E402
+from grading import hand_ins, pages, runs, sandbox  # noqa: E402
 from grading.cutting import Answers, Lesson, answers_in, cut  # noqa: E402
 from grading.rows import short  # noqa: E402
 from grading.slices import depends_on, names_of, statements_of  # noqa: E402
@@ -601,6 +601,40 @@ ATTACKS = {
 }
 
 
+def works(command):
+    """Return whether a command can be run."""
+    return bool(shutil.which(command[0])) and subprocess.run(command, capture_output=True).returncode == 0
+
+
+def test_how_many_threads_a_run_may_have(monkeypatch):
+    """The limit grows with the cores, from what the account has now."""
+    now = psutil.Process().num_threads()
+    monkeypatch.setattr(psutil, "process_iter", lambda: [psutil.Process()])
+    found = []
+    for cores in (1, 4):
+        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
+        found.append(sandbox.threads() - now)
+    assert found[0] >= 100
+    assert found[1] - found[0] == 300
+
+
+@pytest.mark.parametrize(("account", "own_user"), [(0, False), (1000, True)])
+def test_who_needs_a_namespace_of_users(account, own_user, monkeypatch, tmp_path):
+    """Only root can do without: the command of any other account asks for a namespace of users first."""
+    monkeypatch.setattr(os, "geteuid", lambda: account)
+    assert ("--user" in sandbox.command(tmp_path)) is own_user
+
+
+def test_a_flood_is_shortened():
+    """Of many outputs and of a long text the beginning and the end are kept."""
+    assert runs.few([*range(40)]) == [*range(40)]
+    assert runs.few([*range(41)]) == [*range(20), *range(21, 41)]
+    fits = runs.LONGEST * "ab"
+    assert runs.shortened(fits) == fits
+    longer = runs.shortened(f"1{fits}2")
+    assert (longer[0], longer[-1], len(longer)) == ("1", "2", len(fits) + len("\n[...]\n"))
+
+
 @needs_nbgrader
 @pytest.mark.slow
 @pytest.mark.weekly
@@ -632,9 +666,13 @@ def left_behind():
 def test_a_hand_in_is_isolated(place, tmp_path):
     """Where the system allows it, a run writes nothing outside its folder, sees no process, file or server of ours."""
     if not place.isolated:
+        command = sandbox.command(tmp_path)
+        unshare = command[:command.index(sys.executable)]
+        assert not shutil.which("setpriv") or not works([*unshare, "true"])
         pytest.skip("this system allows no isolation")
     server = socket.create_server(("127.0.0.1", 0))
     hidden = place.hidden[0]
+    tmp_path.chmod(0o777)  # open to the account that nobody has, too
     told = {
         "parent": "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)",
         "all": f"import os, signal\ntry: os.kill({os.getpid()}, signal.SIGTERM)\nexcept OSError as e: print(type(e))",
@@ -648,7 +686,8 @@ def test_a_hand_in_is_isolated(place, tmp_path):
     assert why == ""
     assert shown["parent"] == ""
     assert "ProcessLookupError" in shown["all"]
-    assert "Read-only" in shown["write"] + shown["project"] or "Permission" in shown["write"]
+    assert "Read-only" in shown["write"]
+    assert "Read-only" in shown["project"] or "Permission" in shown["project"]
     assert not (tmp_path / "new").exists()
     assert shown["secret"] == "[]"
     assert "ConnectionRefusedError" in shown["net"]

@@ -158,8 +158,7 @@ def leave_rights(folder):
         return ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
     account = NOBODYS + os.stat(folder).st_ino % NOBODYS
     for path in [Path(folder), *Path(folder).rglob("*")]:
-        if not path.is_mount() or path == Path(folder):
-            os.chown(path, account, account, follow_symlinks=False)
+        os.chown(path, account, account, follow_symlinks=False)
     return ["setpriv", f"--reuid={account}", f"--regid={account}", "--clear-groups", "--no-new-privs",
             "--bounding-set=-all,+dac_read_search", "--inh-caps=-all,+dac_read_search",
             "--ambient-caps=-all,+dac_read_search"]
