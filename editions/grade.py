@@ -76,13 +76,13 @@ class Grader:
         cells = cut(lesson, number, answers)
         exercise = lesson.exercises[number]
         parts = [whose, lesson.name, number, cells, exercise.check.source, self.imported, self.limits, self.language]
-        kept = self.folder / f"{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]}.json"
+        kept = self.folder / f"{hashlib.sha256(json.dumps(parts).encode()).hexdigest()}.json"
         if kept.exists():
             return json.loads(kept.read_text(encoding="utf-8"))
         limits = self.limits
         if exercise.is_level:
             limits = limits._replace(seconds=SLOWER * limits.seconds)
-        word = secrets.token_hex(16)
+        word = secrets.token_hex()
         check = checked(exercise.check.source, lesson, word)
         where = Path(lesson.name).parent
         outputs, ended = runs.run([*(cell.source for cell in cells), check], where, self.place, limits)
@@ -131,7 +131,7 @@ def points_of(outputs, word):
     said = [line.split() for line in printed.splitlines() if line.startswith(word)]
     if len(said) != 1 or len(said[0]) != 2:
         return 0, NO_CHECK
-    cell = {"cell_type": "code", "source": "", "outputs": kept, "execution_count": 1,
+    cell = {"cell_type": "code", "source": "", "outputs": kept, "execution_count": None,
             "metadata": {"nbgrader": {"grade": True, "solution": False, "points": 1}}}
     try:
         points, _ = determine_grade(from_dict(cell))

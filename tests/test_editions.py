@@ -11,6 +11,7 @@ import sys
 import time
 import xml.dom.minidom
 import zipfile
+import zlib
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import unquote
@@ -661,14 +662,19 @@ def test_a_deck_is_accessible(browser, decks, lesson):
 
 @pytest.mark.slow
 def test_a_book_is_printed(browser, tmp_path):
-    """The PDF has A4 pages, bookmarks and tags; a chapter begins a new page, whose number the contents name."""
+    """The PDF has A4 pages with numbers, bookmarks and tags; the contents name the page on which a chapter begins."""
     css = (editions.HERE / "site" / "site.css").read_text(encoding="utf-8")
     chapters = "".join(f"<span id='document-{name}'></span><section><h2>{name}</h2></section>" for name in ("a", "b/c"))
     links = "<a href='#document-a'>a</a> <a href='#document-b/c'>c</a>"
     page = tmp_path / "book.html"
-    page.write_text(f"<title>A</title><style>{css}</style><div id='jb-print-toc'>{links}</div>{chapters}")
+    page.write_text(f"<title>A</title><style>{css} h2 {{background: #ff0000}}</style>"
+                    f"<div id='jb-print-toc'>{links}</div>{chapters}")
     book.print_book(page, tmp_path / "book.pdf", browser)
     pdf = (tmp_path / "book.pdf").read_bytes()
+    drawn = b"".join(zlib.decompress(stream) for stream in
+                     re.findall(rb"/FlateDecode[^>]*>> ?stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL))
+    assert b"1 0 0 rg" in drawn  # the background
+    assert len(re.findall(rb"T[jJ]\b", drawn)) >= 9  # two links with a number each, two headings, three pages' numbers
     assert book.page_numbers(tmp_path / "book.pdf") == {"document-a": 2, "document-b/c": 3}
     assert len(re.findall(rb"/MediaBox ?\[0 0 59\d\S* 84\d", pdf)) == 3
     assert all(part in pdf for part in (b"/Outlines", b"/StructTreeRoot"))

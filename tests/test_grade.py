@@ -382,7 +382,7 @@ def grader(tmp_path, monkeypatch, lesson):
         grader.ran.append(sources)
         grader.seconds = limits.seconds
         word = sources[-1].split("'")[3]
-        return [[]] * (len(sources) - 1) + [outputs(grader.shows.replace("WORD", word))], ""
+        return [[]] * (len(sources) - 1) + [outputs(grader.shows.replace("WORD", word))], grader.ended
 
     monkeypatch.setattr(runs, "run", run)
     monkeypatch.setattr(grade, "points_of", lambda found, word: (float(found[0]["text"].split()[-1]), ""))
@@ -390,6 +390,7 @@ def grader(tmp_path, monkeypatch, lesson):
     place = runs.Place(write.LESSONS, tmp_path, False, ())
     grader = grade.Grader(place, tmp_path / "results", runs.Limits())
     grader.ran = []
+    grader.ended = ""
     grader.shows = "right\nWORD 1.0"
     return grader
 
@@ -407,6 +408,8 @@ def test_no_run_is_made_twice(grader, lesson):
     assert "the check" not in first["said"]
     assert first["said"] == "right"
     assert first["cells"] == [["answer_1 = 6", ""]]
+    grader.ended = "it hung"
+    assert grader.graded(lesson, 1, answers, "cy")["why"] == "it hung"
 
 
 def test_an_exercise_that_fails_here_is_given_up(grader, lesson):
@@ -430,7 +433,7 @@ def test_a_level_counts_for_those_below(grader, lesson):
                         in zip(lesson.exercises.items(), ("Bronze", "Silver"), strict=True)}
     row = grade.Row(hand_in(notebook=handed_in(lambda cells: cell_of(cells, "try-2").update(source="answer_2 = 1"))),
                     lesson, [])
-    grader.shows = "all counts\nright\nWORD 1.0"
+    grader.shows = "all counts\nso far\nright\nWORD 1.0"
     row.grade(grader)
     assert row.points == 2
     assert len(grader.ran) == 1
@@ -464,6 +467,8 @@ def test_the_files(grader, lesson, tmp_path):
     assert (second["student"], second["points"], second["remark"]) == ("../bo", "", "bo.ipynb is empty")
     page, other = sorted(path.read_text() for path in (tmp_path / "feedback").iterdir())
     assert not [*tmp_path.glob("*.html"), *tmp_path.parent.glob("*.html")]
+    grade.write_grades([], tmp_path)
+    assert (tmp_path / "grades.csv").read_text(encoding="utf-8-sig").strip() == "student,id,lesson,points,out of,remark"
     assert len(pages.file_name(99 * "a", "1")) == 67  # 60 letters of the name, and what makes it unique
     assert "&lt;script&gt;" in page + other
     assert "<script>" not in page + other
@@ -494,13 +499,14 @@ def test_the_command(grader, tmp_path, monkeypatch, capsys):
     assert "installs it" in called(work, nbgrader=False)
     for _ in range(2):
         said = called(work)
-        assert said.startswith("1 hand-ins; ")
+        assert said.startswith(f"1 hand-ins; {pages.NOT_ISOLATED}")
         assert "[1/1] ann · 01-small: 1 of 2" in said
     assert len(grader.ran) == 3  # both solutions and one answer, once
     assert (tmp_path / "work-graded" / "grades.csv").exists()
     assert [*called(work, "--folder", tmp_path / "other").splitlines()][-1].startswith(str(tmp_path / "other"))
     grader.shows = "not yet\nWORD 0.0"
-    assert "01-small, exercise 1 cannot be graded here" in called(work, "--folder", tmp_path / "third")
+    assert "01-small, exercise 1 cannot be graded here, where the lesson's own solution fails: not yet\n" in called(
+        work, "--folder", tmp_path / "third")
     monkeypatch.setattr(grade.Row, "try_to_grade", interrupt)
     assert "goes on from here" in called(work)
     assert runs.STOPPED.is_set()
