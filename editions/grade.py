@@ -131,7 +131,7 @@ def points_of(outputs, word):
     said = [line.split() for line in printed.splitlines() if line.startswith(word)]
     if len(said) != 1 or len(said[0]) != 2:
         return 0, NO_CHECK
-    cell = {"cell_type": "code", "source": "", "outputs": kept, "execution_count": None,
+    cell = {"cell_type": "code", "outputs": kept,
             "metadata": {"nbgrader": {"grade": True, "solution": False, "points": 1}}}
     try:
         points, _ = determine_grade(from_dict(cell))

@@ -352,7 +352,7 @@ NO_TERMS = {"mxnet", "pytorch", "jax", "t1", "t2", "t3", "elsewhere", "elsewhere
 
 
 def test_a_model_is_well_formed():
-    """What stands for a model in a page is XML as well as HTML, since readers of EPUBs show an error otherwise."""
+    """A model is in its place and finds its scripts; it is XML as well as HTML, or EPUB readers would show an error."""
     for name, model in json.loads(book.MODELS.read_text(encoding="utf-8")).items():
         lesson = Path(name)
         notebook = editions.read(lesson)
