@@ -105,7 +105,8 @@ def make_lab(project, settings, *arguments, **variables):
                 started = psutil.Process(make.pid).children(recursive=True)
                 os.killpg(make.pid, signal.SIGTERM)
                 for process in psutil.wait_procs(started, timeout=30)[1]:
-                    process.kill()
+                    with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
+                        process.kill()
 
 
 def ask(address, token=None, **options):
@@ -202,7 +203,9 @@ def test_a_kernel_sees_the_readers_variables(tmp_path):
     with make_lab(project(tmp_path / "project"), tmp_path / "settings", "LESSONS=stored", **variables) as started:
         address, token, make = started
         assert ask(f"http://{urlsplit(address).netloc}/api/kernels", token, data=b"{}")[0] == 201
-        [kernel] = [each for each in make.children(recursive=True) if "ipykernel_launcher" in each.cmdline()]
+        numbers = {each.pid for each in make.children(recursive=True)}
+        [kernel] = [each for each in psutil.process_iter(["cmdline"])
+                    if each.pid in numbers and "ipykernel_launcher" in (each.info["cmdline"] or [])]
         environment = kernel.environ()
         assert variables.items() <= environment.items()
         assert token not in str(environment)

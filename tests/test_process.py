@@ -1,3 +1,4 @@
+import contextlib
 import functools
 import multiprocessing
 import os
@@ -61,7 +62,8 @@ def marker(tmp_path):
     """Return an argument that marks the processes of a test, and kill those that are still running afterwards."""
     yield str(tmp_path)
     for process in running(str(tmp_path)):
-        process.kill()
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
+            process.kill()
 
 
 def test_outputs_are_kept_apart():
@@ -469,6 +471,7 @@ print(in_group(len, "ab"))
     command = [sys.executable, tmp_path / "script.py", *in_own_session]
     waiting = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     while "forkserver" not in str([each.cmdline() for each in psutil.Process(waiting.pid).children()]):
+        assert waiting.poll() is None
         time.sleep(0.01)
     time.sleep(0.1)
     os.killpg(waiting.pid, signal.SIGINT)
