@@ -9,7 +9,6 @@ import os
 import signal
 import sys
 import tempfile
-import time
 import types
 from multiprocessing import forkserver, resource_tracker
 
@@ -29,6 +28,8 @@ def start_server(modules, variables, path):
     """
     multiprocessing.get_context("forkserver").set_forkserver_preload(modules)
     with contextlib.ExitStack() as restore:
+        unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        restore.callback(signal.pthread_sigmask, signal.SIG_SETMASK, unblocked)  # last, when all is as it was before
         method = multiprocessing.get_start_method(allow_none=True)
         restore.callback(multiprocessing.set_start_method, method, force=True)
         restore.callback(_replace_variables, dict(os.environ))
@@ -43,9 +44,19 @@ def start_server(modules, variables, path):
         if len(tempfile.gettempdir()) > LONGEST:
             tempfile.tempdir = "/tmp"
         resource_tracker.ensure_running()  # the server needs it; it must start first, because its start unblocks SIGINT
-        unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-        restore.callback(signal.pthread_sigmask, signal.SIG_SETMASK, unblocked)
-        forkserver.ensure_running()  # with SIGINT blocked, so that no interrupt reaches it
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        with _reported():
+            forkserver.ensure_running()  # with SIGINT blocked, so that no interrupt reaches it
+
+
+@contextlib.contextmanager
+def _reported():
+    """Say what it means if the connection to the server is lost."""
+    try:
+        yield
+    except (EOFError, ConnectionError) as error:
+        message = "The process from which ranks are forked has ended; standard error shows why."
+        raise RuntimeError(message) from error
 
 
 def _replace_variables(variables):
@@ -71,10 +82,8 @@ def start(name, answer, file, variables, path, alive):
     try:
         fork = multiprocessing.get_context("forkserver").Process(
             target=_fork_and_guard, name=name, args=(answer, file, variables, path, alive), daemon=False)
-        fork.start()
-    except (EOFError, ConnectionError) as error:
-        message = "The process from which ranks are forked has ended; standard error shows why."
-        raise RuntimeError(message) from error
+        with _reported():
+            fork.start()
     finally:
         sys.modules["__main__"] = main
         multiprocessing.set_start_method(method, force=True)
@@ -86,7 +95,9 @@ def _fork_and_guard(answer, file, variables, path, alive):
     if alive.poll():  # the other end is closed: the cell that asked for this process has been interrupted
         return
     os.setsid()  # from now on an interrupt at the keyboard does not reach this process
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # forgets one that has come before
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    signal.signal(signal.SIGINT, handler)
     for descriptor, kind in enumerate(OUTPUTS, 1):  # 1 is standard output, 2 is standard error
         os.dup2(os.open(file.with_suffix(kind), os.O_WRONLY), descriptor)
     adopt_orphans()
@@ -105,11 +116,11 @@ def _fork_and_guard(answer, file, variables, path, alive):
 
 def _watch(fork, file, alive):
     """Guard the fork until it ends, and return its exit status, which is 1 if there is no result."""
-    status = guard(fork, alive.fileno())
+    status, killed = guard(fork, alive.fileno())
     if status == 0 and not file.with_suffix(".result").exists():
         print("The function ended its process without a result.", file=sys.stderr)
         status = 1
-    if status and multiprocessing.current_process().name not in _failures(RAISED, file.parent):
+    if status and not killed and multiprocessing.current_process().name not in _failures(RAISED, file.parent):
         _record_failure(DIED, file)
     return status
 
@@ -127,14 +138,22 @@ def _failures(how, folder):
         return record.read().splitlines()
 
 
+def let_the_first_print(forks, folder):
+    """Wait until the first of these forks that raised an exception has printed it and ended, but five seconds at most.
+
+    The forks are given by name; their files are in this folder.
+    """
+    for name in _failures(RAISED, folder)[:1]:
+        forks[name].join(5)
+
+
 def first_failed(folder, default):
-    """Return the name of the fork that failed first, of those whose files are in this folder.
+    """Return the name of the fork that failed first, of those whose files are in this folder. All must have ended.
 
     A fork that raises an exception records it before its connections close and make other forks fail. A fork that dies,
     for example of a signal, cannot record anything: its guard does so a moment later. But a lost connection raises an
     exception and kills no fork, so a fork that died was the first.
     """
-    time.sleep(0.2)  # until the guards have recorded their forks
     failed = _failures(DIED, folder) + _failures(RAISED, folder)
     return failed[0] if failed else default
 

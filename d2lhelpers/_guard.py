@@ -21,8 +21,12 @@ def adopt_orphans():
 
 
 def guard(pid, pipe):
-    """Wait for the child `pid`, kill it if `pipe` closes, kill what it leaves behind, and return its exit status."""
-    threading.Thread(target=kill_when_closed, args=[pid, pipe], daemon=True).start()
+    """Wait for the child `pid`, kill it if `pipe` closes, and kill what it leaves behind.
+
+    Return its exit status, and whether it was killed because the pipe closed.
+    """
+    killed = threading.Event()
+    threading.Thread(target=kill_when_closed, args=[pid, pipe, killed], daemon=True).start()
     _, status = os.waitpid(pid, 0)
     while has_children():
         import psutil
@@ -32,7 +36,7 @@ def guard(pid, pipe):
             with contextlib.suppress(psutil.NoSuchProcess):
                 child.kill()
         psutil.wait_procs(children, timeout=1)
-    return os.waitstatus_to_exitcode(status)
+    return os.waitstatus_to_exitcode(status), killed.is_set()
 
 
 def has_children():
@@ -45,11 +49,23 @@ def has_children():
     return True
 
 
-def kill_when_closed(pid, pipe):
-    """Kill the process `pid` as soon as the pipe closes."""
+def kill_when_closed(pid, pipe, killed):
+    """As soon as the pipe closes, set the event `killed` and kill the child `pid`, unless that has ended before."""
     os.read(pipe, 1)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
+    if not has_ended(pid):
+        killed.set()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def has_ended(pid):
+    """Return whether the child `pid` has ended, even if this process has not been told so yet."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True
+    except AttributeError:  # macOS, before Python 3.13
+        return False
 
 
 def leave(status):
@@ -66,4 +82,5 @@ if __name__ == "__main__":
     sys.path.append(folder)  # where psutil is
     adopt_orphans()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
-    leave(guard(process.pid, pipe=0))
+    status, _ = guard(process.pid, pipe=0)
+    leave(status)

@@ -30,8 +30,8 @@ def time_limit(seconds: float):
         yield
         return
     before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1)
     try:
+        signal.setitimer(signal.ITIMER_REAL, seconds, 1)
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -1,10 +1,12 @@
 """Functions in fresh processes, and commands side by side. No process outlives the cell that waits for it."""
 import contextlib
+import errno
 import functools
 import multiprocessing
 import os
 import pickle
 import re
+import secrets
 import signal
 import socket
 import subprocess
@@ -104,10 +106,19 @@ def _check(failed, statuses, running, timeout, printed):
 
 
 def free_port():
-    """Return the number of a free port of 127.0.0.1. Lesson: 07-many-machines."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Return the number of a free port of 127.0.0.1. Lesson: 07-many-machines.
+
+    It is below those that the system gives to programs which ask for any, so that none of them takes it before you do.
+    """
+    while True:
+        port = 20_000 + secrets.randbelow(12_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise
 
 
 def in_fresh_process(function, *arguments, timeout=LIMIT, **environment):
@@ -244,12 +255,14 @@ def _run_forks(stored, timeout):
             forks[name] = _forks.start(name, answer, file, _variables(own), _path(), alive)
         running, failed = _wait(forks, lambda fork: fork.exitcode, timeout)
         if failed:
-            failed = _forks.first_failed(file.parent, failed)
+            _forks.let_the_first_print(forks, file.parent)
     finally:
         hold.close()  # ends all forks that are still running
         for fork in forks.values():
             fork.join()
         alive.close()
+    if failed:
+        failed = _forks.first_failed(file.parent, failed)
     printed = {name: _forks.printed(file) for name, (file, _) in stored.items()}
     _check(failed, {name: fork.exitcode for name, fork in forks.items()}, running, timeout, printed)
     return {name: output for name, (output, _) in printed.items()}
