@@ -22,10 +22,12 @@ if up_to_date; then exit 0; fi
 case $(uname -s) in MINGW* | MSYS* | CYGWIN*) stop "on Windows set up inside WSL 2 (wsl --install)" ;; esac
 
 # .made-by-make is the first file in .venv, and stays there. A .venv without it belongs to somebody else, unless it has
-# .ready, the only mark that earlier versions made, or is empty.
+# .ready, the only mark that earlier versions made, or is empty. The second look is for another set-up, which may have
+# made it just after the first one.
 ours() {
     [ ! -L .venv ] || return 1
-    [ ! -e .venv ] || [ -e .venv/.made-by-make ] || [ -e .venv/.ready ] || [ -z "$(ls -A .venv)" ]
+    [ ! -e .venv ] || [ -e .venv/.made-by-make ] || [ -e .venv/.ready ] || [ -z "$(ls -A .venv)" ] ||
+        [ -e .venv/.made-by-make ]
 }
 ours || stop ".venv was not made by this command, which would replace it: rename or remove it, then try again"
 

@@ -1,5 +1,6 @@
 """The set-up: its files agree, and every machine gets the tracks that it can run, or an error that says what to do."""
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -213,7 +214,7 @@ def test_the_pytorch_track_needs_no_mxnet(tmp_path):
     """If mxnet and d2l cannot be imported, the helpers of the PyTorch track work, and print nothing of their own."""
     (tmp_path / "sitecustomize.py").write_text(WITHOUT.format(names=["mxnet", "d2l"], error="ImportError(name)"))
     done = subprocess.run([sys.executable, "-c", USE_TORCH], env=os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"},
-                          capture_output=True, text=True, timeout=100)
+                          capture_output=True, text=True, timeout=600)
     assert (done.stdout, done.stderr) == ("[2.0, 2.0, 2.0] [4, 3] ['cpu'] True True\n", "")
 
 
@@ -231,12 +232,12 @@ importlib.util.find_spec = lambda name, package=None: None if name == {missing!r
     variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "CI"))}
     command = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", "--collect-only", "-q"]
     done = subprocess.run(command, env=variables | {"PYTHONPATH": f"{tmp_path}:{ROOT}"}, cwd=ROOT, capture_output=True,
-                          text=True, timeout=200)
+                          text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     lessons = {line.split("::")[0] for line in done.stdout.splitlines() if line.startswith("notebooks/")}
     assert any(left in lesson for lesson in lessons)
     assert all(("pytorch/" in lesson) is (missing == "mxnet") for lesson in lessons)
-    assert done.stdout.count("left out:") == 1
+    assert done.stdout.count(f"left out: the track of {missing}") == 1
 
 
 # The commands
@@ -252,6 +253,7 @@ def sandbox(tmp_path):
 
         def stub(self, name, script):
             path = tmp_path / "bin" / name
+            path.unlink(missing_ok=True)  # a link to the system's own tool
             path.write_text(f"#!/bin/sh\n{script}\n")
             path.chmod(0o755)
             return path
@@ -271,14 +273,14 @@ def sandbox(tmp_path):
                 case "$1 $2" in
                     "-m venv") mkdir -p .venv/bin && cp "$0" .venv/bin/python ;;
                     "-m pip")
+                        [ ! -e slow ] || {{ echo "$@" >>{self.log}; exec sleep 600; }}
                         echo "$@" >>{self.log}
-                        [ ! -e broken ] || exit 1
-                        [ ! -e slow ] || exec sleep 60 ;;
+                        [ ! -e broken ] || exit 1 ;;
                     *) exec {shlex.quote(sys.executable)} $isolated -c {shlex.quote(disguise)} "$2" ;;
                 esac''')
 
         def run(self, *command, **variables):
-            return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=60,
+            return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=600,
                                   env=self.environment | variables)
 
         def setup(self, **variables):
@@ -494,11 +496,22 @@ def test_many_setups_at_once_install_once(sandbox):
     assert sandbox.setup().returncode == 0
 
 
+def test_a_setup_that_begins_meanwhile_is_no_stranger(sandbox):
+    """A set-up whose first look at .venv falls between another one's first two steps does not take it for foreign."""
+    sandbox.python("python3")
+    (sandbox.folder / ".venv").mkdir()
+    sandbox.stub("ls", ": >.venv/.made-by-make; echo .made-by-make")
+    assert sandbox.setup().returncode == 0
+    assert sandbox.installed() == ["requirements.txt", "."]
+
+
 def test_setup_starts_over_after_it_was_killed(sandbox, slow_setup):
     """After a set-up was killed with all processes that it had started, the next one makes .venv anew."""
     (sandbox.folder / ".venv" / "half").touch()
     os.killpg(slow_setup.pid, signal.SIGKILL)
     slow_setup.wait()
+    with (sandbox.folder / ".venv" / ".made-by-make").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # wait until all of them have ended
     for file in (sandbox.folder / ".venv").iterdir():
         if file.is_file() and file.read_text().strip() == str(slow_setup.pid):
             file.write_text(str(os.getpid()))  # in containers another process soon has the same number
