@@ -41,6 +41,9 @@ def own_surroundings():
     for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "MPLCONFIGDIR"):
         os.environ[name] = str(Path(place, name.lower()))
         os.mkdir(os.environ[name])
+    profile = Path(os.environ["IPYTHONDIR"], "profile_default")
+    profile.mkdir()  # kernels that run at the same time would wait for one another's history
+    (profile / "ipython_config.py").write_text("c.HistoryManager.enabled = False\n")
     os.environ["PYTHONUTF8"] = "1"  # nbval opens notebooks without naming their encoding
     os.environ["PYTHONWARNINGS"] = "ignore:Guards may run slower:RuntimeWarning"  # PyTorch, on Python 3.13.0 alone
     os.environ["D2LHELPERS_WIDGETS"] = "0"

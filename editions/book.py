@@ -150,9 +150,8 @@ def your_script(translation, english, notebooks):
     return "\n\n".join(parts)
 
 
-def print_book(page, pdf, browser):
-    """Print the page with all lessons twice, the second time with page numbers in the contents."""
-    tab = browser.new_page()
+def print_book(page, pdf, tab):
+    """Print the page with all lessons in a browser's tab: twice, the second time with page numbers in the contents."""
     tab.goto(page.as_uri())
     footer = '<p style="width: 100%; text-align: center; font: 9px sans-serif"><span class="pageNumber"></span></p>'
     for _ in range(2):
@@ -161,7 +160,6 @@ def print_book(page, pdf, browser):
                 margin={"top": "16mm", "bottom": "18mm", "left": "16mm", "right": "16mm"})
         tab.evaluate("""pages => document.querySelectorAll("#jb-print-toc a").forEach(
             link => link.dataset.page = pages[decodeURIComponent(link.hash.slice(1))] ?? "")""", page_numbers(pdf))
-    tab.close()
 
 
 def page_numbers(pdf):

@@ -110,11 +110,18 @@ def with_votes_apart(cells):
     return apart
 
 
+def new_page(browser, **options):
+    """Return a new page of a browser, in which everything may take five minutes, as it does on a busy machine."""
+    page = browser.new_page(**options)
+    page.context.set_default_timeout(300_000)
+    return page
+
+
 def print_slides(folder, browser):
     """Print each deck to a PDF beside it, one page per slide."""
     for lesson in lessons(solved=False):
         deck = folder / lesson.with_suffix(".html")
-        page = browser.new_page()
+        page = new_page(browser)
         page.goto(f"{deck.as_uri()}?print-pdf")
         page.wait_for_selector(".pdf-page")
         page.pdf(path=deck.with_suffix(".pdf"), prefer_css_page_size=True, print_background=True)
@@ -142,7 +149,7 @@ def chromium():
         except Exception as error:  # Playwright's own program lacks a library, for example
             raise RuntimeError(f"Playwright does not start here: {error}") from error
         try:
-            browser = playwright.chromium.launch(executable_path=path, args=quiet)
+            browser = playwright.chromium.launch(executable_path=path, args=quiet, timeout=300_000)
         except Error as error:  # such as a stub that only says how to install it
             raise RuntimeError(f"{path} does not start here: {error.message.splitlines()[0]}") from error
         yield browser
@@ -231,7 +238,7 @@ def write_site(folder, repository=None, pdf=False, epub=False, translation=ENGLI
             (source / "index.md").write_text(contents.replace("\ngenindex", ""), encoding="utf-8")  # which has no text
             build(source, "singlehtml", whole)
             with chromium() as browser:
-                book.print_book(whole / "index.html", folder / "lessons.pdf", browser)
+                book.print_book(whole / "index.html", folder / "lessons.pdf", new_page(browser))
 
 
 def build(source, builder, folder):

@@ -103,12 +103,14 @@ def test_each_file_is_downloaded_once(server):
 
 def test_mirrors_that_fail(server, monkeypatch):
     """Mirrors are tried in turn; if all fail, the error says how each one failed, and no file is left behind."""
-    monkeypatch.setattr(datasets, "TIMEOUT", 2)
+    usual = datasets.TIMEOUT
+    monkeypatch.setattr(datasets, "TIMEOUT", 4)
     monkeypatch.setattr(datasets, "MIRRORS", server.urls("missing", "wrong", "stalled"))
     reports = "missing/: .*404.*wrong/: .*MD5.*stalled/: .*timed out"
     with pytest.raises(ConnectionError, match=f"(?s){FIRST}.*{reports}.*D2LHELPERS_DATA_DIR"):
         datasets.load_arrays("fashion_mnist")
     assert list(pooch.os_cache("d2lhelpers").iterdir()) == []
+    monkeypatch.setattr(datasets, "TIMEOUT", usual)
     monkeypatch.setattr(datasets, "MIRRORS", server.urls("missing", "wrong", "good"))
     assert_loads()
 

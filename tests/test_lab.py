@@ -14,10 +14,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import nbformat
+import playwright.sync_api
 import psutil
 import pytest
+from test_editions import editions
 
-from conftest import framework_of
+from conftest import framework_of, port_for_a_kernel
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
@@ -79,12 +81,13 @@ def make_lab(project, settings, *arguments, **variables):
         path = settings / "lab" / "user-settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True)
         path.write_text(text)
-    environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith(("MAKE", "D2LHELPERS_", "OMP_", "MXNET_", "PYTEST_", "JUPYTER"))}
+    others = "MAKE", "D2LHELPERS_", "OMP_", "MXNET_", "PYTEST_", "JUPYTER"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(others) and name != "IN"}
     environment["JUPYTER_CONFIG_DIR"] = str(settings)
-    environment["LAB_ARGS"] = "--no-browser --ServerApp.port=0 --LabApp.expose_app_in_browser=True"
+    environment["LAB_ARGS"] = "--no-browser --LabApp.expose_app_in_browser=True "
+    environment["LAB_ARGS"] += f"--ServerApp.port={port_for_a_kernel(None, '127.0.0.1')}"
     log = settings / "log"
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 600
     with log.open("w") as file, subprocess.Popen(["make", "lab", *arguments], cwd=project, env=environment | variables,
                                                  stdout=file, stderr=file, start_new_session=True) as make:
         try:
@@ -114,7 +117,7 @@ def ask(address, token=None, **options):
     headers = {"Authorization": f"token {token}"} if token else {}
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(urllib.request.Request(address, headers=headers, **options), timeout=30) as answer:
+        with opener.open(urllib.request.Request(address, headers=headers, **options), timeout=300) as answer:
             return answer.status, answer.read().decode()
     except urllib.request.HTTPError as error:
         return error.code, ""
@@ -219,7 +222,7 @@ def test_the_lab_ends_with_its_kernels(tmp_path, number):
         assert ask(f"http://{urlsplit(address).netloc}/api/kernels", token, data=b"{}")[0] == 201
         started = make.children(recursive=True)
         os.killpg(make.pid, number)
-        assert psutil.wait_procs([make, *started], timeout=30)[1] == []
+        assert psutil.wait_procs([make, *started], timeout=300)[1] == []
 
 
 @pytest.fixture(scope="module")
@@ -233,10 +236,9 @@ def lab(tmp_path_factory):
 @pytest.fixture
 def page(browser):
     """Open an empty page as wide as a small laptop's."""
-    page = browser.new_context(viewport={"width": 1366, "height": 900}).new_page()
-    page.set_default_timeout(90_000)
+    page = editions.new_page(browser, viewport={"width": 1366, "height": 900})
     yield page
-    page.context.close()
+    page.close()
 
 
 @pytest.fixture
@@ -260,6 +262,14 @@ def run_all(page):
     """Run all cells, and wait until they have run."""
     page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells').finally(() => { window.ran = true; })")
     page.wait_for_function("window.ran", timeout=900_000)
+    page.wait_for_function("[...document.querySelectorAll('.jp-Notebook img')].every(each => each.complete)")
+
+
+def wait_for(page, selector, number):
+    """Wait until a page has so many widgets, which appear some time after their cells have run; return them."""
+    page.wait_for_function("([selector, number]) => document.querySelectorAll(selector).length == number",
+                           arg=[selector, number])
+    return page.query_selector_all(selector)
 
 
 def test_the_first_page_asks_nothing(page, lab):
@@ -283,15 +293,13 @@ def test_run_all(opened, lesson):
     counts = page.evaluate("""jupyterapp.shell.currentWidget.content.widgets.filter(
         cell => cell.model.type == "code").map(cell => cell.model.executionCount)""")
     assert counts == [*range(1, len(code) + 1)]
-    questions = page.query_selector_all(".widget-toggle-buttons")
-    assert len(questions) == "\n".join(code).count("= predict(")
+    questions = wait_for(page, ".widget-toggle-buttons", "\n".join(code).count("= predict("))
     for question in questions:
         question.query_selector("button").click()
         assert question.query_selector("button.mod-active")
-    models = page.query_selector_all(".widget-interact")
-    assert len(models) == len([source for source in code if re.search(r"^play\(", source, re.MULTILINE)])
-    for model in models:
-        before = model.query_selector("img").get_attribute("src")
+    models = [source for source in code if re.search(r"^play\(", source, re.MULTILINE)]
+    for model in wait_for(page, ".widget-interact", len(models)):
+        before = model.wait_for_selector("img").get_attribute("src")
         model.query_selector(".noUi-handle").focus()
         page.keyboard.press("ArrowRight")
         page.wait_for_function("([model, old]) => ![undefined, old].includes(model.querySelector('img')?.src)",
@@ -308,14 +316,18 @@ def test_live_slides_can_be_read_and_used(page, lab):
         page.wait_for_function(f"text => getComputedStyle(text).fontSize == '{size}'", arg=text)
         assert text.bounding_box()["x"] > width / 20
         assert page.locator(slide).bounding_box()["y"] < height / 20
+    asked = page.locator(f"{slide} .jp-CodeCell", has_text="predict(")
     button = page.locator(f"{slide} .widget-toggle-buttons button").first
     text.click()
-    for _ in range(20):  # cells, from the first to the question
+    for _ in range(60):  # cells, from the first to the question; a busy machine may lose a key
+        there = asked.count()
         page.keyboard.press("Shift+Enter")
         page.wait_for_timeout(1000)  # RISE selects a slide's cell half a second after it shows the slide
         page.locator(".jp-InputPrompt", has_text="[*]").first.wait_for(state="detached")
-        if button.is_visible():
-            break
+        if there:
+            with contextlib.suppress(playwright.sync_api.TimeoutError):
+                button.wait_for(timeout=30_000)
+                break
     for _ in range(2):  # the first click may only select the cell
         button.click()
     page.wait_for_selector(f"{slide} .widget-toggle-buttons button.mod-active")

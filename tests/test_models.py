@@ -30,7 +30,7 @@ def functions(text, *names, **given):
 @pytest.fixture
 def model(browser):
     """Return a function that computes with a model's function in the browser: all its results for a grid of inputs."""
-    page = browser.new_page()
+    page = editions.new_page(browser)
 
     def computed(name, function, grid):
         for script in ("models", name):
@@ -248,7 +248,7 @@ def site(tmp_path_factory):
 @pytest.fixture
 def opened(browser, site):
     """Return a function that opens a lesson's page on a phone, and a list of the faults that the page reports."""
-    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page = editions.new_page(browser, viewport={"width": 390, "height": 844})
     page.add_init_script("localStorage.setItem('mode', 'light')")  # without a choice the theme reports an error
     faults = []
     page.on("pageerror", lambda error: faults.append(str(error)))

@@ -75,7 +75,7 @@ def test_accuracy_is_measured_without_dropout():
 
 def run(program):
     """Run a program in a fresh process."""
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
 
 
 def counted(number, noun):

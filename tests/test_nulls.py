@@ -55,7 +55,8 @@ def run_under(name, path, folder):
     before = list(itertools.takewhile(lambda cell: not cell.source.startswith("## Exercises"), notebook.cells))
     if not any(name in claims(cell) for cell in notebook.cells[len(before):]):
         notebook.cells = before
-    client = NotebookClient(notebook, timeout=None, allow_errors=True, resources={"metadata": {"path": path.parent}})
+    client = NotebookClient(notebook, timeout=None, iopub_timeout=60, allow_errors=True,
+                            resources={"metadata": {"path": path.parent}})
     try:
         asyncio.run(asyncio.wait_for(client.async_execute(env=variables), LIMIT))
     except asyncio.TimeoutError:

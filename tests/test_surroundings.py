@@ -47,7 +47,7 @@ def run(path, times, monkeypatch, **variables):
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     lesson = nbformat.read(path, as_version=4)
-    client = NotebookClient(lesson, timeout=300, resources={"metadata": {"path": str(path.parent)}})
+    client = NotebookClient(lesson, timeout=300, iopub_timeout=60, resources={"metadata": {"path": str(path.parent)}})
     with client.setup_kernel():
         for _ in range(times):
             for index, cell in enumerate(lesson.cells):
@@ -57,7 +57,7 @@ def run(path, times, monkeypatch, **variables):
 
 def files(place):
     """Return every file and folder with the time of its last change."""
-    return {path: path.stat().st_mtime_ns for path in place.rglob("*")}
+    return {path: path.lstat().st_mtime_ns for path in place.rglob("*")}
 
 
 @pytest.mark.slow
@@ -161,7 +161,8 @@ def test_disturbing_settings_are_named_first(lesson, setting, monkeypatch):
     name, value = setting.split("=")
     monkeypatch.setenv(name, value)
     notebook.cells = code[:report + 1]
-    NotebookClient(notebook, timeout=100, resources={"metadata": {"path": str((ROOT / lesson).parent)}}).execute()
+    resources = {"metadata": {"path": (ROOT / lesson).parent}}
+    NotebookClient(notebook, timeout=300, iopub_timeout=60, resources=resources).execute()
     printed = []
     for cell in notebook.cells:
         printed.append("".join(output.get("text", "") for output in cell.outputs))
@@ -259,7 +260,7 @@ def test_a_harmless_value_is_not_named(name, value, monkeypatch):
 def test_skipped_assertions_are_refused():
     """If Python skips assertions, pytest runs nothing, fails, and says why."""
     done = subprocess.run([sys.executable, "-m", "pytest", "-n0", "tests/test_exercises.py"], cwd=ROOT, text=True,
-                          capture_output=True, env=os.environ | {"PYTHONOPTIMIZE": "1"}, timeout=60)
+                          capture_output=True, env=os.environ | {"PYTHONOPTIMIZE": "1"}, timeout=600)
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert "unset PYTHONOPTIMIZE" in done.stderr
 

@@ -65,9 +65,9 @@ def test_a_killed_job_ends_like_one_that_was_not(tmp_path):
     """A job that lost a rank, and one that went on with one rank, end with the parameters of an undisturbed one."""
     for name in ("whole", "killed", "fewer"):
         (tmp_path / name).mkdir()
-    launch({"whole": job(tmp_path / "whole"), "fewer": job(tmp_path / "fewer", "--steps=10")}, timeout=200)
+    launch({"whole": job(tmp_path / "whole"), "fewer": job(tmp_path / "fewer", "--steps=10")}, timeout=600)
     printed = launch({"killed": job(tmp_path / "killed", "--lost-at=14"), "fewer": job(tmp_path / "fewer", ranks=1)},
-                     timeout=200)
+                     timeout=600)
     assert printed["killed"].count("[default0]:step ") == 28
     assert printed["fewer"].startswith("[default0]:step 10 ")
     whole = torch.load(tmp_path / "whole" / "last.pt")

@@ -244,7 +244,7 @@ check(3, (lambda x: x > 4, "give three numbers, in square brackets"))
 """
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
     run = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True,
-                         check=True, timeout=60)
+                         check=True, timeout=600)
     assert not re.search("Hint|dots|brackets|predicted", run.stdout)
     assert [line for line in run.stdout.splitlines() if not re.search(HAN, line)] == []
     for text in (question, *options):
