@@ -28,6 +28,8 @@ def guard(pid, pipe):
     killed = threading.Event()
     threading.Thread(target=kill_when_closed, args=[pid, pipe, killed], daemon=True).start()
     _, status = os.waitpid(pid, 0)
+    with contextlib.suppress(OSError):  # on macOS, which hands no orphans over; a fork has no group of its own
+        os.killpg(pid, signal.SIGKILL)
     while has_children():
         import psutil
 
@@ -81,6 +83,6 @@ if __name__ == "__main__":
     folder, *command = sys.argv[1:]
     sys.path.append(folder)  # where psutil is
     adopt_orphans()
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     status, _ = guard(process.pid, pipe=0)
     leave(status)

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 import d2lhelpers
-from d2lhelpers import _forks
+from d2lhelpers import _forks, _guard
 from d2lhelpers.process import in_fresh_process, in_group, launch
 
 FOR_EVER = "import time; print('still here', flush=True); time.sleep(600)"
@@ -130,6 +130,19 @@ def test_an_interrupt_ends_everything(marker, program, number, how):
     assert (b"KeyboardInterrupt" in errors) is (how == signal.SIGINT)
     assert wait_for_processes(0, marker)
     assert wait_for_end(started)
+
+
+def test_a_guard_without_adoption_ends_its_group(marker):
+    """Where orphans are not handed to the guard, as on macOS, it ends those of the command's process group."""
+    program = ("import psutil, runpy, subprocess, sys; sys.platform = 'darwin'; del sys.argv[0]; "
+               "runpy.run_path(sys.argv[0], run_name='__main__')")
+    orphan = ["sh", "-c", '"$@" >/dev/null & echo started', "sh", sys.executable, "-c", FOR_EVER, marker]
+    guard = subprocess.Popen([sys.executable, "-c", program, _guard.__file__, "", *orphan], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, start_new_session=True)
+    assert guard.stdout.read() == b"started\n"
+    assert guard.wait() == 0
+    assert wait_for_processes(0, marker)
+    guard.stdin.close()
 
 
 def in_session(*command):
