@@ -251,7 +251,7 @@ def test_a_group_works_together(monkeypatch):
 def die_unnoticed():
     """Kill this process while its guard is stopped for a second, as on a busy machine."""
     guard = os.getppid()
-    subprocess.Popen(["sh", "-c", f"sleep 1; kill -CONT {guard}"])
+    subprocess.Popen(["sh", "-c", f"while sleep 1; do kill -CONT {guard}; done"])
     os.kill(guard, signal.SIGSTOP)
     os.kill(os.getpid(), signal.SIGKILL)
 
