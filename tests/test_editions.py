@@ -740,9 +740,12 @@ def test_previous_and_next_stay_in_a_track(site, page, before, after):
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", editions.lessons(), ids=str)
 def test_a_page_of_the_site(site, lesson):
-    """A lesson's page offers its notebook, Binder and, for PyTorch, Colab, and has no remarks for instructors."""
+    """A page offers its notebook, the repository, Binder and, for PyTorch, Colab, but no remarks for instructors."""
     page = (site / lesson.with_suffix(".html")).read_text(encoding="utf-8")
     assert "For instructors." not in page
+    assert "fullscreen-button" not in page  # every browser has a key for that
+    assert "home-link" in page
+    assert 'href="https://github.com/owner/name"' in page
     assert f"mybinder.org/v2/gh/owner/name/main?urlpath=lab/tree/notebooks/{lesson}" in page
     for words in ("colab.research.google.com/github/owner/name", "git+https://github.com/owner/name"):
         assert (words in page) is (lesson.parts[0] == "pytorch")

@@ -25,7 +25,6 @@ copyright = say("its authors; text and figures are under CC BY 4.0, the code is 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]  # napoleon reads "Raises:"
 exclude_patterns = ["checks", "*/checks", "contents.md"]
 nb_execution_mode = "off"
-nb_merge_streams = True
 nb_code_prompt_show = say("Show code cell {type}")
 nb_code_prompt_hide = say("Hide code cell {type}")
 suppress_warnings = ["mystnb.unknown_mime_type", "misc.highlighting_failure"]  # such as cells that begin with %%
