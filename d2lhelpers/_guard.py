@@ -28,8 +28,9 @@ def guard(pid, pipe):
     killed = threading.Event()
     threading.Thread(target=kill_when_closed, args=[pid, pipe, killed], daemon=True).start()
     _, status = os.waitpid(pid, 0)
-    with contextlib.suppress(OSError):  # on macOS, which hands no orphans over; a fork has no group of its own
-        os.killpg(pid, signal.SIGKILL)
+    if sys.platform != "linux":  # no orphan becomes a child of this process, but many are still in their group
+        with contextlib.suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
     while has_children():
         import psutil
 
