@@ -145,6 +145,18 @@ def test_a_guard_without_adoption_ends_its_group(marker):
     guard.stdin.close()
 
 
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="macOS has os.waitid since Python 3.13")
+def test_a_guard_knows_whether_its_child_has_ended():
+    """A child has ended as soon as it ends, and still has once its parent has waited for it."""
+    child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+    assert not _guard.has_ended(child.pid)
+    child.stdin.close()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert _guard.has_ended(child.pid)
+    child.wait()
+    assert _guard.has_ended(child.pid)
+
+
 def in_session(*command):
     """Return a command that starts another one in a new session and does not wait for it."""
     return ["sh", "-ec", 'command -v setsid; setsid "$@" &', "sh", *command]
