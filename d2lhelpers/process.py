@@ -108,7 +108,8 @@ def _check(failed, statuses, running, timeout, printed):
 def free_port():
     """Return the number of a free port of 127.0.0.1. Lesson: 07-many-machines.
 
-    It is below those that most systems give to programs which ask for any, so that none takes it before you do.
+    It is below the range from which most systems pick a port for a program that asks for any, so nobody takes it by
+    chance before you use it.
     """
     while True:
         port = 20_000 + secrets.randbelow(12_000)

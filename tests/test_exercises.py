@@ -119,7 +119,7 @@ def ranks():
     (lambda: 7, "", "right\n")])
 def test_an_attempt_on_ranks_says_what_went_wrong(function, fault, said, capsys, monkeypatch):
     """A rank that raises, waits for the others in vain or never ends is ended, and named in one readable line."""
-    monkeypatch.setattr(exercises, "PATIENCE", 600)  # a busy machine gives a rank little of its time
+    monkeypatch.setattr(exercises, "PATIENCE", 600)  # on a busy machine a rank gets little processor time
     attempt = Attempt(patience=3)
     check(function, *attempt.rules(function))
     assert attempt.fault == fault

@@ -1,9 +1,11 @@
 import contextlib
 import functools
+import itertools
 import multiprocessing
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,7 +17,7 @@ import pytest
 
 import d2lhelpers
 from d2lhelpers import _forks, _guard
-from d2lhelpers.process import in_fresh_process, in_group, launch
+from d2lhelpers.process import free_port, in_fresh_process, in_group, launch
 
 FOR_EVER = "import time; print('still here', flush=True); time.sleep(600)"
 WITH_CHILD = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', *sys.argv[1:]]); {FOR_EVER}"
@@ -88,7 +90,7 @@ def test_a_command_that_fails_is_named(tmp_path):
     """A failed command is named at once with its exit status, its output comes first, and the others are ended."""
     served = str(tmp_path / "served")
     server = python("import sys, time; print('here', flush=True); open(sys.argv[1], 'w'); time.sleep(600)", served)
-    worker = python("import os, sys\nwhile not os.path.exists(sys.argv[1]): pass\n1 / 0", served)
+    worker = python("import os, sys, time\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.01)\n1 / 0", served)
     start = time.monotonic()
     with pytest.raises(RuntimeError) as caught:
         launch({"server": server, "worker 1": worker}, timeout=100)
@@ -171,6 +173,16 @@ def test_what_left_its_group_is_ended(marker, run):
     """A grandchild in another session, whose parent has ended, is ended with the command or the rank."""
     run(in_session(sys.executable, "-c", FOR_EVER, marker))
     assert wait_for_processes(0, marker)
+
+
+def test_a_port_that_is_taken_is_not_given(monkeypatch):
+    """A free port is one that no other program has."""
+    with socket.socket() as other:
+        taken = free_port()
+        other.bind(("127.0.0.1", taken))
+        draws = itertools.chain([taken - 20_000], range(12_000))
+        monkeypatch.setattr("secrets.randbelow", lambda most: next(draws))
+        assert free_port() != taken
 
 
 def test_an_unknown_command_is_named():
