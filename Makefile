@@ -5,6 +5,9 @@ ifneq ($(filter C POSIX,$(LC_ALL)),)
 unexport LC_ALL
 endif
 
+# In this mode of Python no file in this folder and no variable can stand in for a module of the standard library.
+EDITIONS = .venv/bin/python -I -m editions
+
 # IN=zh gives the lab, the decks, the site and the student edition in Chinese.
 SUFFIX = $(if $(IN),-$(IN))
 LANGUAGE_OF = $(if $(IN),--language '$(IN)')
@@ -24,14 +27,14 @@ OWN = my-lessons$(SUFFIX)
 STORED = $(if $(IN),build/stored$(SUFFIX),notebooks)
 OPENED = $(if $(filter stored,$(LESSONS)),$(STORED),$(OWN))
 lab: setup ## opens your own copy of the lessons (LESSONS=stored: the originals, to present; IP=0.0.0.0 in a container)
-	$(if $(filter $(OWN),$(OPENED)),.venv/bin/python -I editions/write.py copies $(OWN) $(LANGUAGE_OF))
-	$(if $(filter build/%,$(OPENED)),.venv/bin/python -I editions/write.py stored $(STORED) $(LANGUAGE_OF))
-	.venv/bin/python -I editions/lab/launch.py $(OPENED) "$(or $(IP),127.0.0.1)" "$(IN)" $(LAB_ARGS)
+	$(if $(filter $(OWN),$(OPENED)),$(EDITIONS) copies $(OWN) $(LANGUAGE_OF))
+	$(if $(filter build/%,$(OPENED)),$(EDITIONS) stored $(STORED) $(LANGUAGE_OF))
+	$(EDITIONS) lab $(OPENED) --ip "$(or $(IP),127.0.0.1)" $(LANGUAGE_OF) -- $(LAB_ARGS)
 
 test: setup ## runs the tests and all lessons, in about ten minutes
 	.venv/bin/python -m pytest $(ARGS)
 
-test-all: setup ## also runs what is slow: solutions, nulls, browsers, other surroundings (about an hour)
+test-all: setup ## also runs what is slow: solutions, ablations, browsers, other environments (about an hour)
 	.venv/bin/python -m pytest -m 'not weekly' $(ARGS)
 
 soak: setup ## runs the lessons again and again, every fourth time with all cores busy (RUNS=20)
@@ -53,21 +56,22 @@ execute: setup ## runs the lessons from fresh kernels and stores them (LESSONS=.
 		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.store_widget_state=False $(LESSONS)
 
 translations: setup ## finds what is new in English, for translators (IN=zh: Chinese, for lab, slides, site, student, grade)
-	.venv/bin/python editions/translations.py
+	$(EDITIONS) translations
 
 slides: setup ## makes a deck of every lesson in build/slides, which opens without a network (PDF=1: also PDFs)
-	.venv/bin/python editions/write.py slides build/slides$(SUFFIX) $(LANGUAGE_OF) $(if $(PDF),--pdf)
+	$(EDITIONS) slides build/slides$(SUFFIX) $(LANGUAGE_OF) $(if $(PDF),--pdf)
 
 site: setup ## makes a site in build/site (PDF=1, EPUB=1: also as a book; REPOSITORY=owner/name: Binder and Colab)
-	.venv/bin/python editions/write.py site build/site$(SUFFIX) $(LANGUAGE_OF) --repository='$(REPOSITORY)' $(if $(PDF),--pdf) $(if $(EPUB),--epub)
+	$(EDITIONS) site build/site$(SUFFIX) $(LANGUAGE_OF) --repository='$(REPOSITORY)' $(if $(PDF),--pdf) $(if $(EPUB),--epub)
 
 student: setup ## makes an edition without solutions and outputs in build/student: assignments for nbgrader
-	.venv/bin/python editions/write.py student build/student$(SUFFIX) $(LANGUAGE_OF)
+	$(EDITIONS) student build/student$(SUFFIX) $(LANGUAGE_OF)
 
-grade: setup ## grades what students handed in, with nbgrader (HANDED_IN=... names a folder or a zip file)
-	$(if $(HANDED_IN),,$(error name what was handed in: make grade HANDED_IN=folder))
+SUBMISSIONS ?= $(HANDED_IN)# its earlier name
+grade: setup ## grades what students submitted, with nbgrader (SUBMISSIONS=... names a folder or a zip file)
+	$(if $(SUBMISSIONS),,$(error name what was submitted: make grade SUBMISSIONS=folder))
 	.venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra grade
-	.venv/bin/python editions/grade.py '$(HANDED_IN)' $(LANGUAGE_OF) $(ARGS)
+	$(EDITIONS) grade '$(SUBMISSIONS)' $(LANGUAGE_OF) $(ARGS)
 
 # "fewest" keeps one version of each package for Python 3.10 and 3.11, so CI's run with one of them holds for both. The
 # PyTorch track's lock cannot do the same: no version of NumPy runs with both Python 3.10 and 3.14.

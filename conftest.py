@@ -20,20 +20,20 @@ from jupyter_client.provisioning.local_provisioner import LocalPortCache
 from xdist.scheduler import LoadScopeScheduling
 
 from d2lhelpers import configure_engine
-from d2lhelpers.surroundings import mxnet_fault, usable_cores
+from d2lhelpers.environment import mxnet_fault, usable_cores
 
 # Variables that a person has set for other programs must change no result here. Variables that make this processor look
 # like another one are kept.
 OF_OTHERS = re.compile(r"(MXNET|DMLC|PS|OMP|GOMP|KMP|D2LHELPERS)_|(PY)?TORCH|CUDA_LAUNCH_BLOCKING|MPL|MATPLOTLIB"
                        r"|IPYTHON|JUPYTER|PYTHON(STARTUP|WARNINGS|INSPECT)|.*_(NUM|MAXIMUM)_THREADS$")
-LONGEST = 60  # characters of a temporary folder's path, because a socket's path may have no more than 108
+MAX_FOLDER_CHARS = 60  # characters of a temporary folder's path, because a socket's path may have no more than 108
 
 
-def own_surroundings():
+def isolate_environment():
     """Remove the user's settings for this process and all that it starts: tests begin with empty settings folders."""
     for name in filter(OF_OTHERS.match, list(os.environ)):
         del os.environ[name]
-    if len(tempfile.gettempdir()) > LONGEST:
+    if len(tempfile.gettempdir()) > MAX_FOLDER_CHARS:
         os.environ["TMPDIR"] = "/tmp"
         tempfile.tempdir = "/tmp"
     place = tempfile.mkdtemp(prefix="tests-")
@@ -53,8 +53,8 @@ def own_surroundings():
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a background run; what it starts would inherit that
     signal.signal(signal.SIGINT, signal.default_int_handler)
-if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers inherit this process's surroundings
-    own_surroundings()
+if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers inherit this process's environment
+    isolate_environment()
 settings.register_profile("ours", deadline=None, max_examples=60, derandomize=True)  # the same on any machine
 settings.load_profile("ours")
 
@@ -86,16 +86,16 @@ def framework_of(path):
 
 
 FILES_OF_TRACK = {
-    "mxnet": ["d2lhelpers/mxnet*.py", "notebooks/[0-9]*.ipynb", "tests/test_mxnet.py", "tests/test_many_machines.py"],
-    "torch": ["d2lhelpers/torch*.py", "notebooks/pytorch/*", "tests/test_torch*.py"],
+    "mxnet": ["d2lhelpers/mxnet/*", "notebooks/[0-9]*.ipynb", "tests/test_mxnet.py", "tests/test_many_machines.py"],
+    "torch": ["d2lhelpers/torch/*", "notebooks/pytorch/*", "tests/test_torch*.py"],
 }
 for path in ROOT.glob("notebooks/deeper/*.ipynb"):
     if framework_of(path):
         FILES_OF_TRACK[framework_of(path)].append(path.relative_to(ROOT).as_posix())
 # Checks and scripts have no doctests, and an import of theirs may change what MXNet does; answers are cells of lessons;
 # mutants.py needs cosmic-ray; in lab and site there are programs.
-collect_ignore_glob = ["*/checks/*", "*/scripts/*", "*/answers/*", "tests/mutants.py", "editions/lab/*",
-                       "editions/site/*"]
+collect_ignore_glob = ["*/checks_*/*", "*/scripts/*", "*/answers/*", "tests/mutants.py", "editions/lab/*",
+                       "editions/site/source/*"]
 for name in missing:
     collect_ignore_glob += FILES_OF_TRACK[name]
 
@@ -103,8 +103,8 @@ for name in missing:
 @functools.cache
 def compiler_fault():
     """Return what is wrong with the C++ compiler, or "": the lessons' own test of it, run in a fresh process."""
-    probe = ("from d2lhelpers.torch_compiled import empty_cache; folder = empty_cache(); "
-             "from d2lhelpers.surroundings import compiler_fault as fault; print(fault())")
+    probe = ("from d2lhelpers.torch.compiled import empty_cache; folder = empty_cache(); "
+             "from d2lhelpers.environment import compiler_fault as fault; print(fault())")
     tried = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
     return tried.stderr if tried.returncode else tried.stdout.strip()
 
@@ -129,7 +129,7 @@ class Schedule(LoadScopeScheduling):
     """Run the tests of a file in one process, except tests that each run a whole lesson."""
 
     def _split_scope(self, nodeid):
-        run_lessons = "tests/test_answers.py", "tests/test_nulls.py", "tests/test_surroundings.py"
+        run_lessons = "tests/test_answers.py", "tests/test_ablations.py", "tests/test_environment.py"
         return nodeid if nodeid.startswith(run_lessons) else super()._split_scope(nodeid)
 
 
@@ -154,14 +154,14 @@ def pytest_configure():
 def pytest_collection_modifyitems(items):
     """Mark the tests that are slow, and the cells that may fail on one core."""
     sys.path.append(os.path.join(os.path.dirname(__file__), "tests"))
-    from nulls import NULLS, claims
+    from ablations import ABLATIONS, claims
 
     for item in items:
         if hasattr(item, "cell"):
             tags = set(item.cell.metadata.get("tags", []))
             if tags & {"exercise", "check", "solution"} or item.path.parent.name == "deeper":
                 item.add_marker(pytest.mark.slow)
-            if usable_cores() == 1 and any(NULLS[name].parallel for name in claims(item.cell) & set(NULLS)):
+            if usable_cores() == 1 and any(ABLATIONS[name].parallel for name in claims(item.cell) & set(ABLATIONS)):
                 item.options["check"] = False
                 item.add_marker(pytest.mark.xfail(reason="there is one core", strict=False))
 
@@ -193,11 +193,11 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture(scope="module")
 def browser():
     """Return the system's Chromium, without a window. Where there is none, tests are skipped, but in CI they fail."""
-    from test_editions import editions
+    from editions import browser as browsers
 
     with contextlib.ExitStack() as stack:
         try:
-            chromium = stack.enter_context(editions.chromium())
+            chromium = stack.enter_context(browsers.chromium())
         except RuntimeError as error:
             if os.environ.get("CI"):
                 pytest.fail(str(error))

@@ -15,8 +15,8 @@ from pathlib import Path
 from page import write_page
 
 from d2lhelpers import configure_engine, measure
+from d2lhelpers.environment import usable_cores
 from d2lhelpers.process import in_fresh_process
-from d2lhelpers.surroundings import usable_cores
 
 OURS, DEFAULTS = "our settings, hybridized", "the engine's defaults, imperative"
 UNSET = dict.fromkeys(["OMP_NUM_THREADS", "MXNET_CPU_WORKER_NTHREADS", "MXNET_CPU_TEMP_COPY"])

@@ -7,8 +7,8 @@ from torch import distributed, nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 
+from d2lhelpers.environment import compiler_fault
 from d2lhelpers.process import in_group
-from d2lhelpers.surroundings import compiler_fault
 from d2lhelpers.torch import allreduce, devices, split_and_load
 
 torch.set_num_threads(1)

@@ -5,23 +5,30 @@ Importing this package loads neither framework: each module is loaded when one o
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .surroundings import begin_notebook
+from . import moved
 
 if TYPE_CHECKING:  # for editors, which do not call __getattr__
     from .benchmark import Benchmark, measure
-    from .mxnet import allreduce, configure_engine, devices, evaluate_accuracy, load_data, split_and_load
-    from .mxnet_timeline import Timeline
+    from .mxnet import (
+        Timeline,
+        allreduce,
+        configure_engine,
+        devices,
+        evaluate_accuracy,
+        lines_that_wait,
+        load_data,
+        split_and_load,
+    )
 
-__version__ = "2.0.0"
-__all__ = ["Benchmark", "Timeline", "allreduce", "configure_engine", "devices", "evaluate_accuracy", "load_data",
-           "measure", "split_and_load"]
-_MODULES = {"Benchmark": "benchmark", "measure": "benchmark", "Timeline": "mxnet_timeline"}  # others: mxnet
+__version__ = "3.0.0"
+__all__ = ["Benchmark", "Timeline", "allreduce", "configure_engine", "devices", "evaluate_accuracy", "lines_that_wait",
+           "load_data", "measure", "split_and_load"]
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
-    module = _MODULES.get(name, "mxnet")
+    module = "benchmark" if name in ("Benchmark", "measure") else "mxnet"
     return getattr(import_module(f"{__name__}.{module}"), name)
 
 
@@ -29,4 +36,4 @@ def __dir__():
     return __all__
 
 
-begin_notebook()
+moved.let_earlier_imports_work()

@@ -3,17 +3,17 @@ import contextlib
 import inspect
 import os
 import signal
-import sys
 import textwrap
 import threading
-import time
+import warnings
 from collections.abc import Callable, Collection
 from typing import Any
 
-from .words import say
+from . import moved
+from .messages import say
 
 WIDGETS = os.environ.get("D2LHELPERS_WIDGETS") != "0"  # without widgets cells print text, the same in every run
-PATIENCE = 40  # seconds after which `check` ends an answer: far longer than any right one takes
+CHECK_SECONDS = 40  # seconds after which `check` ends an answer: far longer than any right one takes
 
 
 class Endless(BaseException):
@@ -67,7 +67,7 @@ class Prediction:
     def _choose(self, change):
         self.choice = change["new"]
 
-    def beside(self, outcome: object) -> None:
+    def reveal(self, outcome: object) -> None:
         """Print the reader's choice and `outcome`, which is one of the options; print nothing if there was no click.
 
         Raises:
@@ -77,6 +77,13 @@ class Prediction:
             raise ValueError(f"the outcome {outcome!r} is not one of the answers: {self.options}")
         if self.choice is not None:
             print(say(f"you predicted: {self._label(self.choice)}\nthe outcome:   {self._label(outcome)}"))
+
+
+    def beside(self, outcome):
+        """Do what `reveal` does, for copies of lessons made with an earlier version."""
+        warnings.warn("Prediction.beside is now reveal; the old name goes with the next release", FutureWarning,
+                      stacklevel=2)
+        self.reveal(outcome)
 
 
 def predict(question: str, *options: object) -> Prediction:
@@ -95,14 +102,14 @@ def predict(question: str, *options: object) -> Prediction:
     return prediction
 
 
-def play(function: Callable[..., object], **sliders: object) -> None:
+def sliders(function: Callable[..., object], **ranges: object) -> None:
     """Show a slider for each argument of `function`, and call the function whenever one is moved.
 
-    `sliders` are given as x=(lowest, highest, step) for an argument x. Lesson: 03-asynchronous-computation.
+    `ranges` are given as x=(lowest, highest, step) for an argument x. Lesson: 03-asynchronous-computation.
     """
     if WIDGETS:
         import ipywidgets
-        ipywidgets.interact(function, **sliders)
+        ipywidgets.interact(function, **ranges)
     else:
         print(say("(sliders stand here when the lesson runs)"))
 
@@ -112,7 +119,7 @@ def check(answer: object, *rules: tuple[Callable[[Any], object], str]) -> bool:
 
     Each rule is a pair: a function that takes the answer and returns whether the answer obeys the rule, and a hint. If
     the function raises an exception, the rule is broken, and the exception is shown. An answer that is still running
-    after `PATIENCE` seconds is ended. Lesson: 00-start-here.
+    after `CHECK_SECONDS` seconds is ended. Lesson: 00-start-here.
 
     >>> check(3, (lambda x: x > 0, "it is a count"), (lambda x: x % 2 == 0, "each one has a partner"))
     not yet. Hint: each one has a partner
@@ -122,28 +129,28 @@ def check(answer: object, *rules: tuple[Callable[[Any], object], str]) -> bool:
         print(say("no answer yet: put yours in place of the three dots, then run this cell again"))
         return False
     try:
-        with time_limit(PATIENCE):
+        with time_limit(CHECK_SECONDS):
             for rule, hint in rules:
                 obeyed, raised = _try_rule(rule, answer)
                 if not obeyed:
                     print(say(f"not yet.{raised} Hint: {hint}"))
                     return False
     except Endless:
-        print(say(f"not yet. It was still running after {PATIENCE} seconds. Hint: which loop never ends, or what does "
-                  "it wait for?"))
+        print(say(f"not yet. It was still running after {CHECK_SECONDS} seconds. Hint: which loop never ends, or what "
+                  "does it wait for?"))
         return False
     print(say("right"))
     return True
 
 
-def meant(answer: Any, right: float, mistakes: Collection[float]) -> float | None:
-    """Return which of the `right` number and the `mistakes` an answer is, or else is nearest to; None if none is near.
+def match_number(answer: Any, right: float, mistakes: Collection[float]) -> float | None:
+    """Return the right number or known mistake that an answer matches, or is nearest to; None if it is near none.
 
     An answer with three digits of the right number is right, but if it is exactly a mistake, it is that mistake.
     Lesson: 00-start-here.
 
-    >>> meant(2.51, 2.512, [2.5]), meant(2.5, 2.512, [2.5]), meant("4", 2.512, [2.5])
-    (2.512, 2.5, None)
+    >>> [match_number(answer, 2.512, [2.5]) for answer in (2.51, 2.5, "4")]
+    [2.512, 2.5, None]
     """
     def distance(number):
         return abs(float(answer) / number - 1)
@@ -163,78 +170,6 @@ def _try_rule(rule, answer):
         return False, say(f" It raised {error!r}.")
 
 
-class RankError(Exception):
-    """What a reader's function raised in another process: the last line of its traceback."""
-
-    def __repr__(self):
-        return str(self)
-
-
-class Attempt:
-    """A try to run a reader's function on `size` ranks of a process group, for the rules of a check.
-
-    Afterwards `results` holds what the ranks returned, or `fault` what went wrong: "waits" if a rank waited in vain for
-    the others, "runs" if it computed for too long, or else the last line of a traceback.
-    """
-
-    def __init__(self, size: int = 2, patience: int = 8):
-        self.size = size
-        self.patience = patience  # seconds of work, or of idleness
-        self.results: list = []
-        self.fault = ""
-
-    def run(self, function: Callable[..., object], *arguments: object) -> bool:
-        """Call `function(*arguments)` on all ranks, and return True, whatever happens."""
-        from .process import in_group
-        patience = self.patience
-
-        def end_in_time():
-            over = threading.Event()
-            threading.Thread(target=_end_if_stuck, args=[over, patience], daemon=True).start()
-            result = function(*arguments)
-            over.set()
-            return result
-
-        self.results = []
-        self.fault = ""
-        try:
-            self.results = in_group(end_in_time, size=self.size)
-        except (RuntimeError, TimeoutError) as error:
-            first = str(error).partition("\n--- ")[2].partition("\n--- ")[0]  # by the rank that failed first
-            self.fault = (first.splitlines() or [str(error)])[-1]
-            if "closed by peer" in self.fault or "reset by peer" in self.fault:  # the other rank has ended
-                self.fault = "waits"
-        return True
-
-    def rules(self, function: Callable[..., object], *arguments: object) -> tuple:
-        """Return the rules that run `function(*arguments)` and say what went wrong, if anything did."""
-        def raised(_):
-            if self.fault:
-                raise RankError(self.fault)
-            return True
-
-        return (
-            (lambda _: self.run(function, *arguments) and self.fault != "waits",
-             say("a rank waits for the others in vain: every rank must call the same collectives, in the same order")),
-            (lambda _: self.fault != "runs", say("a rank was still running: which loop never ends?")),
-            (raised, say(f"it failed on one of {self.size} ranks")),
-        )
-
-
-def _end_if_stuck(over, patience):
-    """End this process when it has computed for `patience` seconds, or for as long has done nothing; say which.
-
-    Both are seconds of the processor, or of this thread, so that on a loaded machine a process has more time.
-    """
-    used = [time.process_time()]
-    while not over.wait(1):
-        used.append(time.process_time())
-        idle = len(used) > patience and used[-1] - used[-patience] < 0.02 * patience
-        if idle or used[-1] - used[0] > patience:
-            print("waits" if idle else "runs", file=sys.stderr, flush=True)
-            os._exit(1)
-
-
 def show_source(*shown: Any) -> None:
     """Show the source of functions and classes in colours.
 
@@ -243,3 +178,7 @@ def show_source(*shown: Any) -> None:
     from IPython.display import Markdown, display
     code = "\n".join(textwrap.dedent(inspect.getsource(each)) for each in shown)
     display(Markdown(f"```python\n{code.rstrip()}\n```"))
+
+
+def __getattr__(name):
+    return moved.look_up(name, __name__)

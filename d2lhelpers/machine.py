@@ -1,29 +1,28 @@
-"""What the machine has, how fast it is, and counters: `report`, `limits`, `count_calls`, `count_bytes` and more."""
+"""What the machine has, and how fast it is: `report` and `limits`."""
 import functools
-import math
 import os
 import platform
-import resource
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from . import moved
 from .benchmark import measure
+from .environment import conflicting_settings, usable_cores
 from .plots import BLUE, COMMUNICATION, FONT, PYTHON, axes
-from .surroundings import obstacles, usable_cores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LARGE = 1 << 26  # elements of a float32 array that fits in no cache: 256 MB
-PATIENCE = 5  # seconds to wait for nvidia-smi
+NVIDIA_SMI_SECONDS = 5  # seconds to wait for nvidia-smi
 
 
 def report() -> None:
-    """Print what the machine has, which frameworks are loaded, and which settings spoil what the lessons prove.
+    """Print what the machine has, which frameworks are loaded, and which settings invalidate the lessons' claims.
 
     Lesson: 00-start-here.
 
@@ -34,16 +33,16 @@ def report() -> None:
     loaded = [name for name in ("mxnet", "torch", "numpy") if name in sys.modules]
     versions = ", ".join(f"{name} {sys.modules[name].__version__}" for name in loaded)
     frameworks = [name for name in loaded if name != "numpy"]
-    spoiling = obstacles("any", *frameworks)
+    conflicts = conflicting_settings("any", *frameworks)
     if usable_cores() == 1:
-        spoiling.append("there is 1 core: nothing runs in parallel, so every claim about parallel work fails")
+        conflicts.append("there is 1 core: nothing runs in parallel, so every claim about parallel work fails")
     print(f"system:     {platform.system()} {platform.machine()}\n"
           f"cores:      {usable_cores()} of {os.cpu_count()}\n"
           f"memory:     {memory / 2**30:.0f} GiB\n"
           f"Python:     {platform.python_version()}\n"
           f"frameworks: {versions or 'none loaded'}\n"
           f"GPUs:       {_gpus()}\n"
-          f"settings:   {'; '.join(spoiling) or 'none that takes a proof away'}")
+          f"settings:   {'; '.join(conflicts) or 'none that invalidates a measurement'}")
 
 
 def _gpus():
@@ -54,13 +53,13 @@ def _gpus():
         return "none (there is no nvidia-smi)"
     query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
     try:
-        printed = subprocess.run(query, capture_output=True, text=True, timeout=PATIENCE).stdout
+        printed = subprocess.run(query, capture_output=True, text=True, timeout=NVIDIA_SMI_SECONDS).stdout
     except subprocess.TimeoutExpired:
-        return f"unknown (nvidia-smi did not answer in {PATIENCE} seconds)"
+        return f"unknown (nvidia-smi did not answer in {NVIDIA_SMI_SECONDS} seconds)"
     return "; ".join(printed.splitlines()) or "none"
 
 
-class Limits(NamedTuple):
+class MachineLimits(NamedTuple):
     """How fast one device is; made by `limits`.
 
     `peak` is in operations per second, `bandwidth` in bytes per second, `dispatch` in seconds.
@@ -80,7 +79,7 @@ class Limits(NamedTuple):
 
         `operations` is the number of its additions and multiplications, `bytes` the number that it reads and writes.
 
-        >>> Limits("example", peak=1e12, bandwidth=1e10, dispatch=1e-5).regime(operations=1e6, bytes=12e6)
+        >>> MachineLimits("example", peak=1e12, bandwidth=1e10, dispatch=1e-5).regime(operations=1e6, bytes=12e6)
         ('memory-bound', 0.0012)
         """
         bounds = {"overhead-bound": self.dispatch, "memory-bound": bytes / self.bandwidth,
@@ -121,8 +120,8 @@ class Limits(NamedTuple):
 
 
 @functools.cache
-def limits() -> Limits:
-    """Measure how fast a device is with the framework that is loaded, once, in one or two seconds; return its `Limits`.
+def limits() -> MachineLimits:
+    """Measure a device's `MachineLimits` with the framework that is loaded: once, in one or two seconds.
 
     The device is the first GPU, or else the CPU with the threads that the set-up allows. `peak` is measured with a
     product of float32 matrices that takes at least 5 ms, `bandwidth` with a copy of an array that fits in no cache, and
@@ -162,56 +161,12 @@ def limits() -> Limits:
         return (time.perf_counter() - start) / 10
 
     dispatched = min(measure(dispatch, repeat=200, sync=wait, reported=True).times)
-    return Limits(str(device), peak=2 * size**3 / seconds, bandwidth=2 * 4 * LARGE / copied, dispatch=dispatched)
+    return MachineLimits(str(device), peak=2 * size**3 / seconds, bandwidth=2 * 4 * LARGE / copied, dispatch=dispatched)
 
 
 def _copy_tensor(source, target):
     target.copy_(source)
 
 
-def count_calls(fn: Callable[[], object]) -> int:
-    """Return how often Python hands work to the framework in `fn()`: an operator, or a whole compiled graph at once.
-
-    Lesson: 01-imperative-and-symbolic.
-    """
-    if "mxnet" in sys.modules:
-        from .mxnet_timeline import Timeline
-    else:
-        from .torch_timeline import Timeline
-    with Timeline() as timeline:
-        fn()
-    return timeline.calls
-
-
-def count_new_pages(fn: Callable[[], object]) -> int:
-    """Return how many pages of new memory the system provides during `fn()`: those that are used for the first time.
-
-    A page has `resource.getpagesize()` bytes. Lesson: pytorch/01-compilers-and-interpreters.
-
-    >>> count_new_pages(lambda: b"x" * 2**26) > 0
-    True
-    """
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    fn()
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
-
-def count_bytes(fn: Callable[[], object]) -> float:
-    """Return how many bytes this process writes in `fn()`, or nan where the system does not count them (Linux does).
-
-    Counted is what goes through the system call `write`, as all data of PyTorch's gloo does. `fn` is called twice, and
-    counted the second time: the first call may also connect with other processes. Lesson: pytorch/05-sharding.
-
-    >>> _, end = os.pipe()
-    >>> count_bytes(lambda: os.write(end, b"1234")) if sys.platform == "linux" else 4
-    4
-    """
-    import psutil
-    counters = getattr(psutil.Process(), "io_counters", None)
-    fn()
-    if counters is None:
-        fn()
-        return math.nan
-    before = counters().write_chars
-    fn()
-    return counters().write_chars - before
+def __getattr__(name):
+    return moved.look_up(name, __name__)

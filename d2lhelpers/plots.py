@@ -97,7 +97,7 @@ def curves(points: Mapping[Any, Sequence[tuple[float, float]]], xlabel: str, yla
             ax.legend(fontsize=FONT, frameon=False)
 
 
-def in_words(figure: "Figure") -> str:
+def text_alternative(figure: "Figure") -> str:
     """Return what a figure shows, for readers who cannot see it: for each of its axes their label, or bars and lines.
 
     The label of axes is what `ax.set_label` was given; it is not drawn. Lesson: 00-start-here.
@@ -105,18 +105,18 @@ def in_words(figure: "Figure") -> str:
     >>> from matplotlib.figure import Figure
     >>> figure = Figure()
     >>> curves({"eager": [(1, 2.5), (2, 5)]}, "layers", "ms", figure.subplots())
-    >>> in_words(figure)
+    >>> text_alternative(figure)
     'ms over layers: eager 1 → 2.5, 2 → 5'
     """
     panels = []
     for ax in figure.axes:
         title = ax.get_title(loc="left") or ax.get_title()
-        shown = ax.get_label() or "; ".join([*_bars_in_words(ax), *_lines_in_words(ax)])
+        shown = ax.get_label() or "; ".join([*_describe_bars(ax), *_describe_lines(ax)])
         panels.append(": ".join(text for text in (title, shown) if text))
     return ". ".join(panels)
 
 
-def _bars_in_words(ax):
+def _describe_bars(ax):
     """Yield for each set of bars their unit, and the name and number of each bar."""
     from matplotlib.container import BarContainer
     for container in ax.containers:
@@ -132,7 +132,7 @@ def _bars_in_words(ax):
             yield f"{unit}: {', '.join(said)}" if unit else ", ".join(said)
 
 
-def _lines_in_words(ax):
+def _describe_lines(ax):
     """Yield for each line its points, or of many points the first, the last, and those with the least and the most."""
     from matplotlib.container import ErrorbarContainer
     axes_named = " over ".join(name for name in (ax.get_ylabel(), ax.get_xlabel()) if name)
@@ -153,7 +153,7 @@ def _lines_in_words(ax):
 
 
 def _number(value):
-    """Return a number with three digits, or as a whole one; what is none, such as a name on an axis, as it is."""
+    """Return a number as text, with three digits or as a whole one; other values, such as names, unchanged."""
     if not isinstance(value, Real):
         return str(value)
     return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.3g}"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .exercises import check
-from .words import say
+from .messages import say
 
 LEVELS = "bronze", "silver", "gold"
 IN_VAIN = "closed by peer", "reset by peer", "Connection"  # what gloo says where the other process is gone
@@ -96,7 +96,7 @@ class Capstone:
         methods = re.findall(rf'File "[^"]*(?:ipykernel|{file})[^"]*", line \d+, in (\w+)', first)
         return f"{words} (in {methods[-1]})" if methods else words
 
-    def unmet(self, answer: type) -> list[str]:
+    def missed_targets(self, answer: type) -> list[str]:
         """Return what each target counts that an answer does not meet.
 
         Raises:

@@ -32,7 +32,7 @@ def draw(record, ax=None, label=None, end=None):
     legend = {}
     groups = _groups(record.operators, label)
     with axes(ax, (10, 1.2 + 0.6 * len(rows)), f"{unit} since the block began") as ax:
-        ax.set_label(_in_words(record, groups))
+        ax.set_label(_text_alternative(record, groups))
         ax.set(xlim=(-0.004 * width, width), ylim=(len(rows) - 0.5, -0.5))
         ax.set_yticks(range(len(rows)), rows)
         ax.spines["left"].set_visible(False)
@@ -76,7 +76,7 @@ def draw(record, ax=None, label=None, end=None):
                       loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False, fontsize=FONT)
 
 
-def _in_words(record, groups):
+def _text_alternative(record, groups):
     """Return what the picture shows, for readers who cannot see it."""
     said = [f"{device} busy {share:.0%}" for device, share in record.utilization.items()]
     said += [f"overlap of {a} and {b} {record.overlap(a, b):.2f}" for a, b in itertools.pairwise(record.devices)]

@@ -4,7 +4,6 @@ An entry translates one cell of text, one paragraph of a page, the words of one 
 its context (such as the cell's id) and its English, so a translation whose English has changed is not used: readers
 then see the English until somebody renews it. Code, results and pictures are those of the one lesson that there is.
 """
-import argparse
 import ast
 import difflib
 import json
@@ -14,7 +13,7 @@ from pathlib import Path
 import nbformat
 import polib
 
-from d2lhelpers.words import Words
+from d2lhelpers.messages import Words
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -23,9 +22,9 @@ TAGS = {"zh": "zh-CN"}  # each language by the name of its folder, with the name
 PAGES = {
     "README": ROOT / "README.md",
     "for-instructors": LESSONS / "for-instructors.md",
-    "formulas": HERE / "site" / "formulas.md",
-    "glossary": HERE / "site" / "glossary.md",
-    "helpers": HERE / "site" / "helpers.rst",
+    "formulas": HERE / "site" / "source" / "formulas.md",
+    "glossary": HERE / "site" / "source" / "glossary.md",
+    "helpers": HERE / "site" / "source" / "helpers.rst",
 }
 BLOCKS = re.compile(r"(^```(?!\{glossary\}).*?^```\n?|\n[ \t]*\n+)", re.DOTALL | re.MULTILINE)
 CAPTIONS = re.compile("(?<=:caption: ).*")
@@ -79,7 +78,7 @@ def of_figure(path):
 def of_code(path):
     """Yield what Python code says: the arguments of `say`, and every sentence among the rules of the exercises."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    if path.parent.name == "checks":
+    if path.parent.name.startswith("checks_"):
         parts = {id(each) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for each in ast.walk(node)
                  if each is not node}
         skipped = parts | {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
@@ -104,7 +103,7 @@ def text_of(node):
 
 def of_models():
     """Yield what the models in the site's pages say."""
-    models = HERE / "site" / "models"
+    models = HERE / "site" / "source" / "models"
     for name, model in json.loads((models / "models.json").read_text(encoding="utf-8")).items():
         yield from (("model", model[part], name) for part in ("introduction", "end"))
     for path in sorted(models.glob("*.js")):
@@ -117,10 +116,10 @@ def catalogues():
     lessons = sorted([*LESSONS.glob("*.ipynb"), *LESSONS.glob("[!.]*/*.ipynb")])
     found = {path.relative_to(LESSONS).with_suffix("").as_posix(): of_lesson(path) for path in lessons}
     found |= {name: of_page(path) for name, path in PAGES.items()}
-    contents = (HERE / "site" / "contents.md").read_text(encoding="utf-8")
+    contents = (HERE / "site" / "source" / "contents.md").read_text(encoding="utf-8")
     found["contents"] = ((None, caption, "") for caption in CAPTIONS.findall(contents))
     found["figures"] = (entry for path in sorted((LESSONS / "img").glob("*.svg")) for entry in of_figure(path))
-    code = [*(ROOT / "d2lhelpers").glob("*.py"), *HERE.glob("**/*.py"), *LESSONS.glob("**/checks/*.py")]
+    code = [*(ROOT / "d2lhelpers").rglob("*.py"), *HERE.glob("**/*.py"), *LESSONS.glob("**/checks_*/*.py")]
     found["messages"] = (entry for path in sorted(code) for entry in of_code(path))
     found["models"] = of_models()
     return {name: {(context, text): remark for context, text, remark in entries} for name, entries in found.items()}
@@ -221,7 +220,7 @@ class Translation:
 
     def contents(self):
         """Return the lists of the site's pages."""
-        text = (HERE / "site" / "contents.md").read_text(encoding="utf-8")
+        text = (HERE / "site" / "source" / "contents.md").read_text(encoding="utf-8")
         return CAPTIONS.sub(lambda caption: self("contents", None, caption[0]), text)
 
     def write_beside(self, folder):
@@ -234,7 +233,7 @@ class Translation:
         if page.exists():
             page.write_text(self.page("for-instructors"), encoding="utf-8")
         messages = json.dumps(self._messages(), ensure_ascii=False, indent=0)
-        for checks in folder.glob("**/checks"):
+        for checks in folder.glob("**/checks_*"):
             (checks / "messages.json").write_text(messages, encoding="utf-8")
 
     def figure(self, path):
@@ -251,14 +250,10 @@ class Translation:
 ENGLISH = Translation()
 
 
-def main():
+def update_all():
     """Update the PO files of all languages, and write the README that is made of them."""
-    argparse.ArgumentParser(description=__doc__).parse_args()
     for language in TAGS:
         update(language)
         readme = Translation(language).page("README")
         (ROOT / f"README.{language}.md").write_text(readme, encoding="utf-8")
 
-
-if __name__ == "__main__":
-    main()

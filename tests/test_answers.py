@@ -24,7 +24,7 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
 from conftest import framework_of
-from d2lhelpers.exercises import PATIENCE
+from d2lhelpers.exercises import CHECK_SECONDS
 
 ROOT = Path(__file__).parent.parent
 ANSWERS = ROOT / "tests" / "answers"
@@ -112,9 +112,9 @@ def faults(lesson, answers):
     checks = []
     for answer in answers:
         given, check = exercises[answer.exercise]
-        patience = SHORT if answer.wanted == ENDLESS else 10 * PATIENCE  # on a busy machine
+        patience = SHORT if answer.wanted == ENDLESS else 10 * CHECK_SECONDS  # on a busy machine
         cells += [new_cell(given.source), new_cell(answer.source),
-                  new_cell(f"from d2lhelpers import exercises\nexercises.PATIENCE = {patience}"),
+                  new_cell(f"from d2lhelpers import exercises\nexercises.CHECK_SECONDS = {patience}"),
                   new_cell(check.source)]
         checks.append(cells[-1])
     run(cells, lesson)

@@ -20,7 +20,7 @@ without_elements = contextlib.nullcontext
 if find_spec("mxnet"):  # conftest.py decides where a framework may be missing
     import mxnet as mx
 
-    import d2lhelpers.mxnet
+    from d2lhelpers.mxnet import data_parallel
 
     without_elements = functools.partial(mx.util.np_shape, True)  # lets MXNet make arrays without elements
     for name, module in {"mxnet-np": mx.np, "mxnet-nd": mx.nd}.items():
@@ -28,14 +28,14 @@ if find_spec("mxnet"):  # conftest.py decides where a framework may be missing
             """Return an array of this interface of MXNet."""
             return module.array(values, dtype=np.asarray(values).dtype, ctx=mx.cpu(device))
 
-        TRACKS[name] = Track(d2lhelpers.mxnet, array, lambda a: a.asnumpy(), lambda a: a.context, mx.cpu, {"PART": 8})
+        TRACKS[name] = Track(data_parallel, array, lambda a: a.asnumpy(), lambda a: a.context, mx.cpu, {"PART": 8})
 if find_spec("torch"):
     import torch
 
-    import d2lhelpers.torch
+    from d2lhelpers.torch import data_parallel
 
     TRACKS["torch"] = Track(  # in PyTorch the CPU is a single device, whatever its number
-        d2lhelpers.torch, lambda values, device=0: torch.tensor(values), lambda tensor: tensor.numpy(),
+        data_parallel, lambda values, device=0: torch.tensor(values), lambda tensor: tensor.numpy(),
         lambda tensor: tensor.device, lambda number: torch.device("cpu"), {"CACHED": 8, "CHUNK": 3})
 
 TYPES = ["float16", "float32", "float64", "int8", "uint8", "int32", "int64"]

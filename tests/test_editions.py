@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import symtable
 import sys
@@ -16,12 +17,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import unquote
 
-import book
 import nbformat
 import pytest
-import write as editions
 from axe_playwright_python.sync_playwright import Axe
-from translations import Translation
+
+from editions import __main__, copies, folders, lessons, student, translations
+from editions import browser as browsers
+from editions.site import book, pages
+from editions.slides import deck
+from editions.translations import Translation
+
+ROOT = Path(__file__).parents[1]
 
 # What a person would find wrong with the current slide; lengths are those of a slide of 1280 x 720.
 FAULTS = """() => {
@@ -49,12 +55,12 @@ def cells(path, *without):
 
 def test_the_student_edition(tmp_path):
     """The student edition lacks solutions, remarks and outputs; checks return points; other cells are unchanged."""
-    editions.replace_edition(editions.write_student_edition, tmp_path)
-    for lesson in editions.lessons():
+    folders.replace(student.write_student_edition, tmp_path)
+    for lesson in lessons.paths():
         if lesson.stem.endswith("-solved"):
             assert not (tmp_path / lesson).exists()
             continue
-        kept = cells(editions.LESSONS / lesson, "solution", "instructor")
+        kept = cells(lessons.FOLDER / lesson, "solution", "instructor")
         found = cells(tmp_path / lesson)
         assert [cell.id for cell in found] == [cell.id for cell in kept]
         for cell, stored in zip(found, kept, strict=True):
@@ -67,11 +73,12 @@ def test_the_student_edition(tmp_path):
 @pytest.fixture
 def small(tmp_path, monkeypatch):
     """Write a small folder of lessons, and let the editions be made from it."""
-    monkeypatch.setattr(editions, "LESSONS", tmp_path / "notebooks")
+    monkeypatch.setattr(lessons, "FOLDER", tmp_path / "notebooks")
     book = nbformat.v4.new_notebook(cells=[
         nbformat.v4.new_markdown_cell(text, metadata={"tags": [tag], "slideshow": {"slide_type": "slide"}})
         for text, tag in (("A title", "setup"), ("Only for the speaker", "instructor"), ("42", "solution"))])
-    for name in ("01-a.ipynb", "pytorch/01-b.ipynb", "img/a.svg", "pytorch/checks/rules.py", ".ipynb_checkpoints/a.py"):
+    for name in ("01-a.ipynb", "pytorch/01-b.ipynb", "img/a.svg", "pytorch/checks_pytorch/rules.py",
+                 ".ipynb_checkpoints/a.py"):
         path = tmp_path / "notebooks" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(book, path)
@@ -82,9 +89,9 @@ def test_an_edition_has_no_old_files(small):
     """An edition has the lessons' figures and checks, and no lesson under the name that it had before."""
     build = small / "build" / "student"
     for lesson in ("01-a.ipynb", "02-a.ipynb"):
-        editions.replace_edition(editions.write_student_edition, build)
+        folders.replace(student.write_student_edition, build)
         found = {path.relative_to(build).as_posix() for path in small.glob("build/**/*") if path.is_file()}
-        assert found == {lesson, "pytorch/01-b.ipynb", "img/a.svg", "pytorch/checks/rules.py", editions.MARK}
+        assert found == {lesson, "pytorch/01-b.ipynb", "img/a.svg", "pytorch/checks_pytorch/rules.py", folders.MARK}
         (small / "notebooks" / lesson).rename(small / "notebooks" / "02-a.ipynb")
 
 
@@ -93,16 +100,16 @@ def test_nothing_else_is_replaced(small, place):
     """A folder or file that this command did not make stays as it is."""
     before = sorted(small.rglob("*"))
     with pytest.raises(SystemExit, match="was not made by this command"):
-        editions.replace_edition(editions.write_student_edition, (small / place).resolve())
+        folders.replace(student.write_student_edition, (small / place).resolve())
     assert sorted(small.rglob("*")) == before
 
 
 def test_a_broken_lesson_is_named(small):
     """If a lesson is not a notebook, the command ends with the lesson's name and leaves nothing half written."""
     (small / "notebooks" / "pytorch" / "01-b.ipynb").write_text("{ cut o")
-    for write in (editions.write_student_edition, editions.write_slides):
+    for write in (student.write_student_edition, deck.write_slides):
         with pytest.raises(SystemExit, match=r"01-b\.ipynb is not a notebook"):
-            editions.replace_edition(write, small / "build" / "edition")
+            folders.replace(write, small / "build" / "edition")
     assert [*(small / "build").iterdir()] == []
 
 
@@ -116,11 +123,11 @@ def test_an_error_is_one_sentence(small, monkeypatch, capsys, arguments, error, 
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(sys, "argv", ["write.py", *arguments, str(small / "out")])
-    monkeypatch.setattr(editions.shutil, "copytree", fail)
-    monkeypatch.setattr(editions.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["editions", *arguments, str(small / "out")])
+    monkeypatch.setattr(shutil, "copytree", fail)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
     with pytest.raises(SystemExit) as ended:
-        editions.main()
+        __main__.main()
     assert re.search(words, f"{ended.value} {capsys.readouterr().err}")
 
 
@@ -136,18 +143,18 @@ def test_an_error_is_one_sentence(small, monkeypatch, capsys, arguments, error, 
 def test_each_command_writes_its_edition(monkeypatch, arguments, written):
     """Each of the words that `make` gives writes one edition; PDFs are printed only if they are asked for."""
     done = []
-    for name in ("copies", "student", "slides"):
-        writes = {"copies": "write_readers_copies", "student": "write_student_edition", "slides": "write_slides"}[name]
-        monkeypatch.setattr(editions, writes, lambda folder, translation, name=name: done.append(
+    for name, module, writes in (("copies", copies, "write_readers_copies"), ("slides", deck, "write_slides"),
+                                 ("student", student, "write_student_edition")):
+        monkeypatch.setattr(module, writes, lambda folder, translation, name=name: done.append(
             f"{name} in {translation.language}" if translation.language else name))
-    monkeypatch.setattr(editions, "write_site", lambda folder, repository, pdf, epub, translation: done.append(
+    monkeypatch.setattr(pages, "write_site", lambda folder, repository, pdf, epub, translation: done.append(
         f"site for {repository}, PDF: {pdf}, EPUB: {epub}"))
-    monkeypatch.setattr(editions, "print_slides", lambda folder, browser: done.append(f"printed by {browser}"))
-    monkeypatch.setattr(editions, "chromium", lambda: contextlib.nullcontext("a browser"))
-    monkeypatch.setattr(editions, "replace_edition", lambda write, folder: write(folder))
-    monkeypatch.setattr(editions.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(sys, "argv", ["write.py", *arguments, "build/edition"])
-    editions.main()
+    monkeypatch.setattr(deck, "print_slides", lambda folder, browser: done.append(f"printed by {browser}"))
+    monkeypatch.setattr(browsers, "chromium", lambda: contextlib.nullcontext("a browser"))
+    monkeypatch.setattr(folders, "replace", lambda write, folder: write(folder))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["editions", *arguments, "build/edition"])
+    __main__.main()
     assert done == written
 
 
@@ -162,8 +169,8 @@ def test_a_chromium_that_is_not_there_is_told(tmp_path, monkeypatch, script, nod
         (tmp_path / "chromium").write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / "chromium").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(editions.os.path, "exists", lambda path: path == str(tmp_path / "chromium"))
-    with pytest.raises(RuntimeError, match=words) as told, editions.chromium():
+    monkeypatch.setattr(os.path, "exists", lambda path: path == str(tmp_path / "chromium"))
+    with pytest.raises(RuntimeError, match=words) as told, browsers.chromium():
         pass
     assert "\n" not in str(told.value)
 
@@ -171,7 +178,7 @@ def test_a_chromium_that_is_not_there_is_told(tmp_path, monkeypatch, script, nod
 @pytest.mark.slow
 def test_a_terminated_command_leaves_nothing(tmp_path):
     """A command that gets SIGTERM while it writes removes what it has written so far."""
-    command = [sys.executable, editions.HERE / "write.py", "slides", tmp_path / "build" / "slides"]
+    command = [sys.executable, "-m", "editions", "slides", tmp_path / "build" / "slides"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as writing:
         while not [*tmp_path.glob("build/.*/slides/*.html")]:
             assert writing.poll() is None
@@ -183,20 +190,20 @@ def test_a_terminated_command_leaves_nothing(tmp_path):
 
 def update(lesson, text):
     """Change the first cell of a lesson, and write the readers' copies."""
-    book = nbformat.read(editions.LESSONS / lesson, as_version=4)
+    book = nbformat.read(lessons.FOLDER / lesson, as_version=4)
     book.cells[0].source = text
-    nbformat.write(book, editions.LESSONS / lesson)
-    editions.write_readers_copies(editions.LESSONS.parent / "mine")
+    nbformat.write(book, lessons.FOLDER / lesson)
+    copies.write_readers_copies(lessons.FOLDER.parent / "mine")
 
 
 def test_the_readers_own_copy(small, capsys):
     """A reader's copy has the solutions and follows the lesson; once the reader changes it, updates go beside it."""
     folder = small / "mine"
-    editions.write_readers_copies(folder)
+    copies.write_readers_copies(folder)
     own = folder / "01-a.ipynb"
     beside = folder / "01-a (update 1).ipynb"
     other = folder / "pytorch" / "01-b.ipynb"
-    assert (other.parent / "checks" / "rules.py").exists()
+    assert (other.parent / "checks_pytorch" / "rules.py").exists()
     update("01-a.ipynb", "A newer title")
     assert [cell.source for cell in cells(own)] == ["A newer title", "42"]
     written = own.read_text().replace("42", "my answer")
@@ -221,14 +228,14 @@ def test_a_copy_is_complete_or_absent(small, monkeypatch):
     def contents():
         return {path: path.read_bytes() for path in small.glob("mine/**/*.*") if path.is_file()}
 
-    editions.write_readers_copies(small / "mine")
+    copies.write_readers_copies(small / "mine")
     (small / "mine" / "01-a.ipynb").write_text("mine")
-    editions.write_new(nbformat.v4.new_notebook(), small / "mine" / "01-a.ipynb")  # as a second command would do
+    copies.write_new(nbformat.v4.new_notebook(), small / "mine" / "01-a.ipynb")  # as a second command would do
     before = contents()
     monkeypatch.setattr(nbformat, "write", write_a_part)
-    (editions.LESSONS / "02-c.ipynb").write_text(nbformat.writes(nbformat.v4.new_notebook()))
+    (lessons.FOLDER / "02-c.ipynb").write_text(nbformat.writes(nbformat.v4.new_notebook()))
     with pytest.raises(OSError, match="full"):
-        editions.write_readers_copies(small / "mine")
+        copies.write_readers_copies(small / "mine")
     assert contents() == before
     assert before[small / "mine" / "01-a.ipynb"] == b"mine"
 
@@ -238,8 +245,8 @@ def test_a_deck_opens_from_its_folder(small):
     links = nbformat.v4.new_markdown_cell("[on](pytorch/01-b.ipynb) [away](https://example.org/a.ipynb)")
     two = nbformat.v4.new_output("execute_result", {"text/plain": "2"}, execution_count=7)
     code = nbformat.v4.new_code_cell("1 + 1", execution_count=7, outputs=[two])
-    nbformat.write(nbformat.v4.new_notebook(cells=[links, code]), editions.LESSONS / "02-c.ipynb")
-    editions.replace_edition(editions.write_slides, small / "decks")
+    nbformat.write(nbformat.v4.new_notebook(cells=[links, code]), lessons.FOLDER / "02-c.ipynb")
+    folders.replace(deck.write_slides, small / "decks")
     pages = {str(deck.relative_to(small / "decks")): deck.read_text() for deck in small.glob("decks/**/0*.html")}
     assert pages.keys() == {"01-a.html", "02-c.html", "pytorch/01-b.html"}
     for name, page in pages.items():
@@ -253,11 +260,11 @@ def test_a_deck_opens_from_its_folder(small):
     assert not [*small.glob("decks/**/*.map"), *small.glob("decks/**/*.esm.js")]
 
 
-@pytest.mark.parametrize("write", [editions.write_student_edition, editions.write_slides])
+@pytest.mark.parametrize("write", [student.write_student_edition, deck.write_slides])
 def test_a_solution_of_its_own_is_left_out(small, write):
     """A notebook whose name ends in -solved is neither in the student edition nor among the decks."""
-    (editions.LESSONS / "01-a.ipynb").rename(editions.LESSONS / "01-a-solved.ipynb")
-    editions.replace_edition(write, small / "made")
+    (lessons.FOLDER / "01-a.ipynb").rename(lessons.FOLDER / "01-a-solved.ipynb")
+    folders.replace(write, small / "made")
     assert [*small.glob("made/pytorch/01-b.*")]
     assert not [*small.glob("made/**/*solved*")]
 
@@ -267,8 +274,8 @@ def test_a_vote_has_a_slide_of_its_own(small):
     printed = nbformat.v4.new_output("stream", text="given")
     asked = nbformat.v4.new_output("display_data", {"text/plain": "Which?\n( ) 1\n( ) 2"})
     cell = nbformat.v4.new_code_cell("x = 1\nprint('given')\nvote = predict('Which?', 1, 2)", outputs=[printed, asked])
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), editions.LESSONS / "02-c.ipynb")
-    editions.replace_edition(editions.write_slides, small / "decks")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), lessons.FOLDER / "02-c.ipynb")
+    folders.replace(deck.write_slides, small / "decks")
     before, vote = (small / "decks" / "02-c.html").read_text().split("</section><section>")[-2:]
     assert "given" in before.partition("<section>")[2]
     assert "Which?" not in before.partition("<section>")[2]
@@ -279,10 +286,10 @@ def test_answers_stay_with_their_vote(small):
     """In a deck, a cell that names the possible answers and asks is one slide, whose code is folded."""
     asked = nbformat.v4.new_output("display_data", {"text/plain": "Which?\n( ) 1"})
     cell = nbformat.v4.new_code_cell("answers = {'1': 1}\nvote = predict('Which?', *answers)", outputs=[asked])
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), editions.LESSONS / "02-c.ipynb")
-    editions.replace_edition(editions.write_slides, small / "decks")
-    deck = (small / "decks" / "02-c.html").read_text()
-    folded, shown = deck.split("<details class=\"measure\">")[1].split("</details>")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), lessons.FOLDER / "02-c.ipynb")
+    folders.replace(deck.write_slides, small / "decks")
+    page = (small / "decks" / "02-c.html").read_text()
+    folded, shown = page.split("<details class=\"measure\">")[1].split("</details>")
     assert "answers" in folded
     assert "( ) 1" in shown
 
@@ -295,16 +302,16 @@ def test_cells_that_measure_are_folded(small, monkeypatch):
     shown = nbformat.v4.new_output("stream", text="0.5 sec")
     cell = nbformat.v4.new_code_cell("stopwatch()", outputs=[shown], metadata={"tags": ["measure"]})
     vote = nbformat.v4.new_code_cell("vote = predict('Which?', 1, 2)")
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell, vote]), editions.LESSONS / "02-c.ipynb")
-    editions.replace_edition(editions.write_slides, small / "decks")
-    deck = (small / "decks" / "02-c.html").read_text()
-    _, stopwatch, output, asks, _ = re.split("<details class=.measure.>(.+?)</details>", deck, flags=re.DOTALL)
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell, vote]), lessons.FOLDER / "02-c.ipynb")
+    folders.replace(deck.write_slides, small / "decks")
+    page = (small / "decks" / "02-c.html").read_text()
+    _, stopwatch, output, asks, _ = re.split("<details class=.measure.>(.+?)</details>", page, flags=re.DOTALL)
     assert "stopwatch" in stopwatch
     assert "0.5 sec" in output
     assert "Which?" in asks
     monkeypatch.setattr("sphinx.cmd.build.build_main", build)
     monkeypatch.setenv("REPOSITORY", "")
-    editions.write_site(small / "site")
+    pages.write_site(small / "site")
     assert cells(small / "site" / "02-c.ipynb")[0].metadata.tags == ["measure", "hide-input"]
 
 
@@ -318,12 +325,12 @@ def test_what_the_site_is_made_of(small, monkeypatch, repository):
     monkeypatch.setattr("sphinx.cmd.build.build_main", build)
     monkeypatch.setenv("REPOSITORY", "")
     failed = []
-    editions.write_site(small / "site", repository)
-    heading, _, _ = (editions.HERE.parent / "README.md").read_text().partition(" · ")
+    pages.write_site(small / "site", repository)
+    heading, _, _ = (ROOT / "README.md").read_text().partition(" · ")
     assert (small / "site" / "index.md").read_text().startswith(f"{heading}\n")
     assert "](01-" in (small / "site" / "index.md").read_text()
-    assert editions.os.environ["REPOSITORY"] == (repository or "")
-    for lesson in editions.lessons():
+    assert os.environ["REPOSITORY"] == (repository or "")
+    for lesson in lessons.paths():
         found = cells(small / "site" / lesson)
         tags = [cell.metadata.tags for cell in found if cell.id != "colab"]
         assert tags == [["setup", "hide-input"], ["solution", "hide-cell"]]
@@ -332,7 +339,7 @@ def test_what_the_site_is_made_of(small, monkeypatch, repository):
         assert all(number == 1 and "cd name/notebooks" in text for number, text in colab)
     failed.append("a page")
     with pytest.raises(SystemExit, match="was not built"):
-        editions.write_site(small / "other", repository)
+        pages.write_site(small / "other", repository)
 
 
 def test_a_chapter_has_sections():
@@ -355,7 +362,7 @@ def test_a_model_is_well_formed():
     """A model is in its place and finds its scripts; it is XML as well as HTML, or EPUB readers would show an error."""
     for name, model in json.loads(book.MODELS.read_text(encoding="utf-8")).items():
         lesson = Path(name)
-        notebook = editions.read(lesson)
+        notebook = lessons.read(lesson)
         book.add_model(notebook, lesson, Translation("zh"))
         place = [cell.id for cell in notebook.cells].index("model-to-play-with")
         assert notebook.cells[place - 1].id == model["after"]
@@ -363,7 +370,7 @@ def test_a_model_is_well_formed():
         xml.dom.minidom.parseString(source)
         scripts = [os.path.normpath(lesson.parent / script) for script in re.findall('src="(.+?)"', source)]
         assert scripts == [f"_static/{script}.js" for script in ("words", "models", model["model"])]
-        english = editions.read(lesson)
+        english = lessons.read(lesson)
         book.add_model(english, lesson)
         assert "words.js" not in english.cells[place].source
 
@@ -390,10 +397,10 @@ def test_a_link_leads_to_its_section():
 
 def test_the_glossary_has_every_term():
     """Texts of up to four words in bold in lessons' notes are in the glossary; each entry is in bold in a lesson."""
-    _, _, glossary = (editions.HERE / "site" / "glossary.md").read_text(encoding="utf-8").partition("```{glossary}")
+    _, _, glossary = (pages.SOURCE / "glossary.md").read_text(encoding="utf-8").partition("```{glossary}")
     terms = {term.lower() for term in re.findall(r"^\w.*", glossary, re.MULTILINE)}
     lacking = set()
-    notebooks = {lesson: editions.read(lesson) for lesson in editions.lessons()}
+    notebooks = {lesson: lessons.read(lesson) for lesson in lessons.paths()}
     for notebook in notebooks.values():
         for cell in book.cells_to_read(notebook):
             if cell.metadata.get("slideshow", {}).get("slide_type") == "notes":
@@ -406,12 +413,12 @@ def test_the_glossary_has_every_term():
 
 def test_your_script_has_every_lessons_lines():
     """The page with lines for the reader's own script has those of each lesson from 01 on, as they are stored."""
-    notebooks = {lesson: editions.read(lesson) for lesson in editions.lessons()}
-    page = book.your_script(editions.ENGLISH, notebooks, notebooks)
-    for lesson in editions.lessons():
+    notebooks = {lesson: lessons.read(lesson) for lesson in lessons.paths()}
+    page = book.your_script(translations.ENGLISH, notebooks, notebooks)
+    for lesson in lessons.paths():
         if lesson.parts[0] != "deeper" and not lesson.stem.startswith("00"):
             [section] = [part for part in page.split("\n## ") if f"({lesson}#" in part.splitlines()[0]]
-            taken = [cell for cell in cells(editions.LESSONS / lesson) if cell.id.startswith(("take", "script-group"))]
+            taken = [cell for cell in cells(lessons.FOLDER / lesson) if cell.id.startswith(("take", "script-group"))]
             code = [cell.source for cell in taken if cell.cell_type == "code"]
             assert re.findall("```python\n(.*?)\n```", section, re.DOTALL) == code
             assert code or "| your question |" in section
@@ -425,12 +432,12 @@ def global_symbols(table):
     return symbols
 
 
-@pytest.mark.parametrize("lesson", editions.lessons(), ids=str)
+@pytest.mark.parametrize("lesson", lessons.paths(), ids=str)
 def test_nothing_needs_a_solution(lesson):
     """No cell uses a name that only a solution defines, so the student edition runs to its end."""
     defined = set(dir(builtins))
     used = {}
-    for cell in cells(editions.LESSONS / lesson, "solution"):
+    for cell in cells(lessons.FOLDER / lesson, "solution"):
         if cell.cell_type == "code":
             source = "\n".join(line for line in cell.source.splitlines() if not line.startswith(("%", "!")))
             symbols = global_symbols(symtable.symtable(source, cell.id, "exec"))
@@ -444,7 +451,7 @@ def test_nothing_needs_a_solution(lesson):
 def decks(tmp_path_factory):
     """Make the decks as `make slides` does, and return their folder."""
     folder = tmp_path_factory.mktemp("decks")
-    editions.replace_edition(editions.write_slides, folder)
+    folders.replace(deck.write_slides, folder)
     return folder
 
 
@@ -456,7 +463,7 @@ def walk(browser, deck, *screens):
     slides = {}
     asked = []
     for width, height in screens:
-        page = editions.new_page(browser, viewport={"width": width, "height": height})
+        page = browsers.new_page(browser, viewport={"width": width, "height": height})
         page.on("request", lambda request: asked.append(request.url))
         page.goto(deck.as_uri())
         page.wait_for_selector(".reveal.ready")
@@ -469,7 +476,7 @@ def walk(browser, deck, *screens):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", editions.lessons(solved=False), ids=str)
+@pytest.mark.parametrize("lesson", lessons.paths(solved=False), ids=str)
 def test_every_slide_fits(browser, decks, lesson):
     """No slide overflows, is empty, lacks a picture or shows an error; the deck requests nothing from the network."""
     screens = [SMALL, LARGE] if lesson.stem.startswith("03") else [SMALL]
@@ -484,8 +491,8 @@ def test_a_poor_slide_is_caught(browser, small):
     html = "<table style='width: 1500px; height: 800px'><td><img src='none.png' alt='none'></table>"
     error = nbformat.v4.new_output("error", ename="", evalue="", traceback=["ZeroDivisionError"])
     poor = [nbformat.v4.new_markdown_cell(html), nbformat.v4.new_code_cell("1 / 0", outputs=[error])]
-    nbformat.write(nbformat.v4.new_notebook(cells=poor), editions.LESSONS / "poor.ipynb")
-    editions.replace_edition(editions.write_slides, small / "decks")
+    nbformat.write(nbformat.v4.new_notebook(cells=poor), lessons.FOLDER / "poor.ipynb")
+    folders.replace(deck.write_slides, small / "decks")
     faults = str(walk(browser, small / "decks" / "poor.html", SMALL))
     assert all(word in faults for word in ("too high", "too wide", "no picture: none", "ZeroDivisionError"))
 
@@ -495,9 +502,9 @@ def test_unfolded_code_fits(browser, small):
     """What is printed is larger than it was while the code is folded; where it is unfolded, no line of it is cut."""
     shown = nbformat.v4.new_output("stream", text="0.5 sec")
     cell = nbformat.v4.new_code_cell(f"stopwatch('{'x' * 79}')", outputs=[shown], metadata={"tags": ["measure"]})
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), editions.LESSONS / "02-c.ipynb")
-    editions.replace_edition(editions.write_slides, small / "decks")
-    page = editions.new_page(browser, viewport={"width": 1280, "height": 720})
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), lessons.FOLDER / "02-c.ipynb")
+    folders.replace(deck.write_slides, small / "decks")
+    page = browsers.new_page(browser, viewport={"width": 1280, "height": 720})
     page.goto((small / "decks" / "02-c.html").as_uri())
     size = "() => parseFloat(getComputedStyle(document.querySelector('.jp-OutputArea-output pre')).fontSize)"
     page.wait_for_selector(".reveal.ready")
@@ -512,8 +519,8 @@ def test_unfolded_code_fits(browser, small):
 @pytest.mark.slow
 def test_only_the_speaker_sees_remarks(browser, small):
     """Remarks for instructors are on no slide, only in the window that the key S opens; a deck has no solutions."""
-    editions.replace_edition(editions.write_slides, small / "decks")
-    page = editions.new_page(browser)
+    folders.replace(deck.write_slides, small / "decks")
+    page = browsers.new_page(browser)
     page.goto((small / "decks" / "01-a.html").as_uri())
     page.wait_for_selector("text=A title")
     assert page.inner_text(".slides").strip() == "A title"
@@ -530,9 +537,9 @@ def test_a_prediction_can_be_clicked(browser, small):
     lesson = nbformat.v4.new_notebook(cells=[
         nbformat.v4.new_markdown_cell("## How many?"), nbformat.v4.new_code_cell("f()", outputs=[question]),
         nbformat.v4.new_code_cell("f()", outputs=[result])])
-    nbformat.write(lesson, editions.LESSONS / "asks.ipynb")
-    editions.replace_edition(editions.write_slides, small / "decks")
-    page = editions.new_page(browser)
+    nbformat.write(lesson, lessons.FOLDER / "asks.ipynb")
+    folders.replace(deck.write_slides, small / "decks")
+    page = browsers.new_page(browser)
     page.goto((small / "decks" / "asks.html").as_uri())
     for answer in ("one", "two"):
         page.click(f"button:text('{answer}')")
@@ -546,9 +553,9 @@ def test_a_prediction_can_be_clicked(browser, small):
 @pytest.mark.slow
 def test_a_pdf_of_each_deck(browser, small):
     """The PDF beside a deck has one page per slide, as wide and high as a slide."""
-    editions.replace_edition(editions.write_slides, small / "decks")
-    editions.print_slides(small / "decks", browser)
-    for lesson in editions.lessons():
+    folders.replace(deck.write_slides, small / "decks")
+    deck.print_slides(small / "decks", browser)
+    for lesson in lessons.paths():
         pdf = (small / "decks" / lesson.with_suffix(".pdf")).read_bytes()
         assert len(re.findall(rb"/Type /Page\b", pdf)) == 1
         width, height = re.search(rb"/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]", pdf).groups()
@@ -559,7 +566,7 @@ def test_a_pdf_of_each_deck(browser, small):
 def site(tmp_path_factory):
     """Make the site as `make site REPOSITORY=owner/name` does, and return its folder."""
     folder = tmp_path_factory.mktemp("site")
-    editions.replace_edition(functools.partial(editions.write_site, repository="owner/name"), folder)
+    folders.replace(functools.partial(pages.write_site, repository="owner/name"), folder)
     return folder
 
 
@@ -578,7 +585,7 @@ FAULTS_OF_A_PAGE = """() => {
 
 def go_through(browser, site, media, width, query, wanted):
     """Open each page of a site from disk, and search for a page; return the faults, and the addresses requested."""
-    page = editions.new_page(browser, viewport={"width": width, "height": 844})
+    page = browsers.new_page(browser, viewport={"width": width, "height": 844})
     page.emulate_media(media=media)
     faults = []
     asked = []
@@ -610,7 +617,7 @@ def test_every_page_of_the_site(browser, site, media, width):
 @pytest.mark.slow
 def test_folded_code_opens_by_keyboard(browser, site):
     """The code of a cell that measures is folded; from the keyboard, one key opens it and closes it again."""
-    page = editions.new_page(browser)
+    page = browsers.new_page(browser)
     page.goto((site / "01-imperative-and-symbolic.html").as_uri())
     folded = page.locator("#what-does-that-save details.hide").first
     for key, shown in (("Enter", True), ("Space", False)):
@@ -626,7 +633,7 @@ def test_folded_code_opens_by_keyboard(browser, site):
 
 BESIDE = ["index", "formulas", "glossary", "your-script", "for-instructors", "helpers", "genindex", "search"]
 KINDS = ["index", "formulas", "genindex", "search", "pytorch/04-data-parallel"]
-PAGES = [*BESIDE, *(lesson.with_suffix("").as_posix() for lesson in editions.lessons())]
+PAGES = [*BESIDE, *(lesson.with_suffix("").as_posix() for lesson in lessons.paths())]
 
 
 def broken_rules(browser, address):
@@ -634,7 +641,7 @@ def broken_rules(browser, address):
     rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
     broken = []
     for theme in ("light", "dark"):
-        tab = editions.new_page(browser, color_scheme=theme)
+        tab = browsers.new_page(browser, color_scheme=theme)
         tab.goto(address)
         if "print-pdf" in address:
             tab.wait_for_selector(".pdf-page")
@@ -658,7 +665,7 @@ def test_a_page_is_accessible(browser, site, page):
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", [
     pytest.param(lesson, marks=[] if lesson.stem.startswith("03") else pytest.mark.weekly, id=str(lesson))
-    for lesson in editions.lessons(solved=False)])
+    for lesson in lessons.paths(solved=False)])
 def test_a_deck_is_accessible(browser, decks, lesson):
     """With all slides of a deck shown, as for printing, axe finds nothing that breaks WCAG 2.2 AA."""
     assert broken_rules(browser, f"{(decks / lesson.with_suffix('.html')).as_uri()}?print-pdf") == []
@@ -667,13 +674,13 @@ def test_a_deck_is_accessible(browser, decks, lesson):
 @pytest.mark.slow
 def test_a_book_is_printed(browser, tmp_path):
     """The PDF has A4 pages with numbers, bookmarks and tags; the contents name the page on which a chapter begins."""
-    css = (editions.HERE / "site" / "site.css").read_text(encoding="utf-8")
+    css = (pages.SOURCE / "site.css").read_text(encoding="utf-8")
     chapters = "".join(f"<span id='document-{name}'></span><section><h2>{name}</h2></section>" for name in ("a", "b/c"))
     links = "<a href='#document-a'>a</a> <a href='#document-b/c'>c</a>"
     page = tmp_path / "book.html"
     page.write_text(f"<title>A</title><style>{css} h2 {{background: #ff0000}}</style>"
                     f"<div id='jb-print-toc'>{links}</div>{chapters}")
-    book.print_book(page, tmp_path / "book.pdf", editions.new_page(browser))
+    book.print_book(page, tmp_path / "book.pdf", browsers.new_page(browser))
     pdf = (tmp_path / "book.pdf").read_bytes()
     drawn = b"".join(zlib.decompress(stream) for stream in
                      re.findall(rb"/FlateDecode[^>]*>> ?stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL))
@@ -688,8 +695,8 @@ def test_a_book_is_printed(browser, tmp_path):
 @pytest.mark.weekly
 def test_the_site_as_a_book(browser, tmp_path, monkeypatch):
     """`make site PDF=1 EPUB=1` also makes a PDF and an EPUB of all lessons, of a size that can be sent."""
-    monkeypatch.setattr(editions, "chromium", lambda: contextlib.nullcontext(browser))
-    editions.write_site(tmp_path / "site", pdf=True, epub=True)
+    monkeypatch.setattr(browsers, "chromium", lambda: contextlib.nullcontext(browser))
+    pages.write_site(tmp_path / "site", pdf=True, epub=True)
     with zipfile.ZipFile(tmp_path / "site" / "lessons.epub") as epub:
         for name in epub.namelist():
             if name.endswith(".xhtml"):
@@ -738,7 +745,7 @@ def test_previous_and_next_stay_in_a_track(site, page, before, after):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", editions.lessons(), ids=str)
+@pytest.mark.parametrize("lesson", lessons.paths(), ids=str)
 def test_a_page_of_the_site(site, lesson):
     """A page offers its notebook, the repository, Binder and, for PyTorch, Colab, but no remarks for instructors."""
     page = (site / lesson.with_suffix(".html")).read_text(encoding="utf-8")

@@ -6,7 +6,8 @@ import ipywidgets
 import pytest
 
 from d2lhelpers import exercises
-from d2lhelpers.exercises import Attempt, check, play, predict, show_source
+from d2lhelpers.attempts import Attempt
+from d2lhelpers.exercises import check, predict, show_source, sliders
 
 
 @pytest.fixture
@@ -27,19 +28,19 @@ def test_a_click_is_kept(capsys, widgets):
     [box] = [widget for widget in widgets if isinstance(widget, ipywidgets.VBox)]
     assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == box.model_id
     capsys.readouterr()
-    prediction.beside(1)
+    prediction.reveal(1)
     assert capsys.readouterr().out == ""
     box.children[1].value = 0
-    prediction.beside(1)
+    prediction.reveal(1)
     assert capsys.readouterr().out == "you predicted: 0\nthe outcome:   1\n"
     with pytest.raises(ValueError, match="outcome 2 is not one of the answers"):
-        prediction.beside(2)
+        prediction.reveal(2)
 
 
 def test_a_slider_calls_the_function(widgets):
     """The function is called at once, and again with the new value when a slider is moved."""
     seen = []
-    play(lambda x: seen.append(x), x=(1, 9))
+    sliders(lambda x: seen.append(x), x=(1, 9))
     [slider] = [widget for widget in widgets if isinstance(widget, ipywidgets.IntSlider)]
     slider.value = 7
     assert seen == [5, 7]
@@ -48,7 +49,7 @@ def test_a_slider_calls_the_function(widgets):
 def test_without_widgets_there_is_text(capsys):
     """Where D2LHELPERS_WIDGETS is 0, as in all tests, a prediction is its text, and a line stands for the sliders."""
     assert exercises.Prediction("How many?", (1, 0))._repr_mimebundle_() == {"text/plain": "How many?\n( ) 1\n( ) 0"}
-    play(pytest.fail, x=(1, 9))
+    sliders(pytest.fail, x=(1, 9))
     assert capsys.readouterr().out == "(sliders stand here when the lesson runs)\n"
 
 
@@ -78,7 +79,7 @@ def test_check(capsys, answer, right, words):
     "while True: pass", "while True:\n    try: time.sleep(9)\n    except Exception: pass"])
 def test_check_ends_an_answer_that_never_ends(capsys, monkeypatch, endless):
     """An answer that never comes back is ended, even if it catches every Exception, and the next one is checked."""
-    monkeypatch.setattr(exercises, "PATIENCE", 0.2)
+    monkeypatch.setattr(exercises, "CHECK_SECONDS", 0.2)
     assert not check(lambda: exec(endless, {"time": time}), (lambda run: run() or True, "run it"))
     assert "still running after 0.2 seconds" in capsys.readouterr().out
     monkeypatch.undo()
@@ -119,7 +120,7 @@ def ranks():
     (lambda: 7, "", "right\n")])
 def test_an_attempt_on_ranks_says_what_went_wrong(function, fault, said, capsys, monkeypatch):
     """A rank that raises, waits for the others in vain or never ends is ended, and named in one readable line."""
-    monkeypatch.setattr(exercises, "PATIENCE", 600)  # on a busy machine a rank gets little processor time
+    monkeypatch.setattr(exercises, "CHECK_SECONDS", 600)  # on a busy machine a rank gets little processor time
     attempt = Attempt(patience=3)
     check(function, *attempt.rules(function))
     assert attempt.fault == fault

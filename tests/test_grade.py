@@ -1,4 +1,4 @@
-"""`make grade`: whose hand-ins are whose, what is run of them, what counts as a point, and what a hand-in cannot do."""
+"""`make grade`: whose submissions are whose, what is run, what counts as a point, and what no submission can do."""
 import contextlib
 import csv
 import importlib.util
@@ -23,15 +23,15 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from test_answers import answers_to
 
-from d2lhelpers.surroundings import mxnet_fault
+from d2lhelpers.environment import mxnet_fault
+from editions import __main__, student
+from editions import lessons as stored
+from editions.grading import feedback, grade, runs, sandbox, submissions
+from editions.grading.dependencies import depends_on, names_of, statements_of
+from editions.grading.exercise_program import Answers, Lesson, answers_in, cut
+from editions.grading.lesson_grade import short
 
 ROOT = Path(__file__).parents[1]
-import grade  # noqa: E402
-import write  # noqa: E402
-from grading import hand_ins, pages, runs, sandbox  # noqa: E402
-from grading.cutting import Answers, Lesson, answers_in, cut  # noqa: E402
-from grading.rows import short  # noqa: E402
-from grading.slices import depends_on, names_of, statements_of  # noqa: E402
 
 needs_nbgrader = pytest.mark.skipif(not importlib.util.find_spec("nbgrader"),
                                     reason="nbgrader is not installed: `make grade` does that")
@@ -48,29 +48,29 @@ def lesson_cells():
         tagged("import math", "setup", "setup"), tagged("slow = 1", "", "slow"), tagged("size = 3", "", "size"),
         new_markdown_cell("### Exercise 1 · Twice", id="exercise-1"),
         tagged("def given():\n    return size\n\nanswer_1 = ...", "exercise", "try-1"),
-        tagged("from checks.rules import check_1\nright = check_1(answer_1, given)", "check", "check-1"),
+        tagged("from checks_mxnet.rules import check_1\nright = check_1(answer_1, given)", "check", "check-1"),
         new_markdown_cell("A solution", id="solution-1-text", metadata={"tags": ["solution"]}),
         tagged("double = 2 * size\nassert slow\nassert check_1(double, given)", "solution", "solution-1"),
         new_markdown_cell("### Exercise 2 · Thrice", id="exercise-2"),
         tagged("answer_2 = ...\nname_2 = ...", "exercise", "try-2"),
-        tagged("from checks.rules import check_2\nright = check_2(answer_2, name_2)", "check", "check-2"),
+        tagged("from checks_mxnet.rules import check_2\nright = check_2(answer_2, name_2)", "check", "check-2"),
         tagged("assert check_2(9, 'a')", "solution", "solution-2")]
 
 
 @pytest.fixture
 def lesson(tmp_path, monkeypatch):
     """Return the small lesson, whose file stands in a folder of its own."""
-    monkeypatch.setattr(write, "LESSONS", tmp_path / "notebooks")
-    (tmp_path / "notebooks" / "checks").mkdir(parents=True)
-    (tmp_path / "notebooks" / "checks" / "rules.py").write_text("")
+    monkeypatch.setattr(stored, "FOLDER", tmp_path / "notebooks")
+    (tmp_path / "notebooks" / "checks_mxnet").mkdir(parents=True)
+    (tmp_path / "notebooks" / "checks_mxnet" / "rules.py").write_text("")
     nbformat.write(new_notebook(cells=lesson_cells()), tmp_path / "notebooks" / "01-small.ipynb")
     return grade.all_lessons()["01-small"]
 
 
-def handed_in(change=None):
+def submitted(change=None):
     """Return the small lesson's student edition, after `change` was applied to its cells."""
-    notebook = write.cleared(Path("01-small.ipynb"), "solution", "instructor")
-    write.as_assignment(notebook, Path("01-small.ipynb"))
+    notebook = stored.without_outputs(Path("01-small.ipynb"), "solution", "instructor")
+    student.as_assignment(notebook, Path("01-small.ipynb"))
     if change:
         change(notebook.cells)
     return notebook
@@ -135,7 +135,7 @@ def test_an_answer_may_use_an_earlier_one(lesson):
         cell_of(cells, "try-1").source = "first = tool\nanswer_1 = first"
         cell_of(cells, "try-2").source = "answer_2 = first + other\nname_2 = size"
 
-    answers = answers_in(handed_in(change), lesson)
+    answers = answers_in(submitted(change), lesson)
     sources = [cell.source for cell in cut(lesson, 2, answers)]
     assert [source for source in sources if "=" in source] == [
         "helper = 5\nsize = 1000", "slow = 1\ntool = helper", "slow = 1", "other = slow", "size = 3",
@@ -203,7 +203,7 @@ def change_given(cells):
 ])
 def test_where_the_answer_is(lesson, change, sources, note):
     """An answer is found whatever became of its cell, and what is odd about it is noted."""
-    answers = answers_in(handed_in(change), lesson)
+    answers = answers_in(submitted(change), lesson)
     assert answers.own[1] == sources
     assert note in "; ".join(answers.notes.get(1, [])) if note else 1 not in answers.notes
 
@@ -211,7 +211,7 @@ def test_where_the_answer_is(lesson, change, sources, note):
 def test_of_which_lesson(lesson):
     """The metadata says of which lesson and version a notebook was made, or else the names of its cells."""
     lessons = {lesson.name: lesson}
-    notebook = handed_in()
+    notebook = submitted()
     assert grade.lesson_of(notebook, lessons) == (lesson, "")
     notebook.metadata["lesson"]["version"] = "older"
     assert "another version" in grade.lesson_of(notebook, lessons)[1]
@@ -235,7 +235,7 @@ def test_of_which_lesson(lesson):
 ])
 def test_names_of_students(path, student):
     """Names and numbers are those that Moodle, Canvas, Blackboard or a person put into the file's or folder's name."""
-    assert hand_ins.student_of(PurePosixPath(path), ["01-small"]) == student
+    assert submissions.student_of(PurePosixPath(path), ["01-small"]) == student
 
 
 NOTEBOOK = json.dumps({"cells": [{"cell_type": "code", "source": ["a = 1\r\n", "b = 2"], "metadata": {}, "id": "x",
@@ -253,7 +253,7 @@ NOTEBOOK = json.dumps({"cells": [{"cell_type": "code", "source": ["a = 1\r\n", "
 ], ids=range(13))
 def test_notebooks_of_any_kind(data, problem):
     """A notebook is read in any encoding and with Windows' line ends; what is none gets a line that says so."""
-    notebook, said = hand_ins.notebook_in(data)
+    notebook, said = submissions.notebook_in(data)
     assert said == problem
     assert problem or notebook.cells[0].source.startswith("a = 1\nb = 2")
 
@@ -271,40 +271,40 @@ def test_a_zip_file_stays_inside(tmp_path):
         archive.writestr("fay.zip", b"PK")
         archive.writestr("gus.docx", b"words")
     before = sorted(tmp_path.rglob("*"))
-    found = hand_ins.hand_ins(tmp_path / "all.zip", [])
+    found = submissions.submissions(tmp_path / "all.zip", [])
     assert sorted((each.student, each.problem) for each in found) == [
         ("bo", ""), ("c", ""), ("etc", ""), ("eve", ""), ("fay.zip", "is not a notebook"),
         ("gus.docx", "is not a notebook")]
     assert sorted(tmp_path.rglob("*")) == before
     with pytest.raises(zipfile.BadZipFile):
-        hand_ins.hand_ins(Path(__file__), [])
-    assert hand_ins.time_of(zipfile.ZipInfo("odd", (1980, 0, 0, 0, 0, 0))) == 0  # no such month
+        submissions.submissions(Path(__file__), [])
+    assert submissions.time_of(zipfile.ZipInfo("odd", (1980, 0, 0, 0, 0, 0))) == 0  # no such month
 
 
 def test_a_file_may_be_as_large_as_the_limit(tmp_path, monkeypatch):
     """A file of exactly as many bytes as are allowed is read, in a folder or in a zip file, and a larger one is not."""
-    monkeypatch.setattr(hand_ins, "LARGEST", len(NOTEBOOK))
+    monkeypatch.setattr(submissions, "MAX_FILE_BYTES", len(NOTEBOOK))
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         for name, text in ("ann.ipynb", NOTEBOOK), ("bo.ipynb", NOTEBOOK + " "):
             archive.writestr(name, text)
             (tmp_path / "all").mkdir(exist_ok=True)
             (tmp_path / "all" / name).write_text(text)
     for place in (tmp_path / "all.zip", tmp_path / "all"):
-        assert [each.problem for each in hand_ins.hand_ins(place, [])] == ["", "is larger than 0 MB"]
+        assert [each.problem for each in submissions.submissions(place, [])] == ["", "is larger than 0 MB"]
 
 
 def test_a_folder_of_folders(tmp_path):
-    """A folder around all students' folders is no student; links are not followed; who handed in nothing is told."""
+    """A folder around all students' folders is no student; links are not followed; who submitted nothing is told."""
     for name in ("course/ann/a.ipynb", "course/bo/b.ipynb", "course/bo/notes.txt", "course/cy/essay.docx"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(NOTEBOOK if name.endswith("ipynb") else "words")
         if name == "course/bo/b.ipynb":
-            assert [each.student for each in hand_ins.hand_ins(tmp_path, [])] == ["ann", "bo"]
+            assert [each.student for each in submissions.submissions(tmp_path, [])] == ["ann", "bo"]
     (tmp_path / "course" / "bo" / "secret.ipynb").symlink_to(tmp_path / "course" / "ann" / "a.ipynb")
-    assert sorted((each.student, each.file, each.problem) for each in hand_ins.hand_ins(tmp_path, [])) == [
+    assert sorted((each.student, each.file, each.problem) for each in submissions.submissions(tmp_path, [])) == [
         ("ann", "ann/a.ipynb", ""), ("bo", "bo/b.ipynb", ""), ("cy", "cy/essay.docx", "is not a notebook")]
     (tmp_path / "course" / "dee").mkdir()
-    found = {each.student: each.problem for each in hand_ins.hand_ins(tmp_path / "course", [])}
+    found = {each.student: each.problem for each in submissions.submissions(tmp_path / "course", [])}
     assert found["dee"] == "is an empty folder"
 
 
@@ -315,32 +315,32 @@ def test_odd_metadata_and_texts(lesson, tmp_path):
         cell_of(cells, "size").metadata["nbgrader"] = {"grade_id": ["size"]}
         cells.append(new_code_cell("x" + ".x" * 20_000 + " = 1"))
 
-    notebook = handed_in(change)
+    notebook = submitted(change)
     notebook.metadata["lesson"]["name"] = ["01-small"]
     data = nbformat.writes(notebook).replace("slow = 1", "slow = '\\ud800'").encode()
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / os.fsdecode(b"\xff.ipynb")).write_bytes(data)
-    [row] = grade.rows_of(hand_ins.hand_ins(tmp_path / "in", []), {lesson.name: lesson})
+    [row] = grade.rows_of(submissions.submissions(tmp_path / "in", []), {lesson.name: lesson})
     assert row.lesson is lesson
-    assert row.hand_in.student == "?"
+    assert row.submission.student == "?"
     assert len(cut(lesson, 1, row.answers)) >= 2
     grade.write_grades([row], tmp_path)
     row.try_to_grade(None)
     assert "fault in the grader" in row.remark
 
 
-def hand_in(student="ann", at=0.0, file="ann.ipynb", notebook=None, problem=""):
-    """Return a HandIn."""
-    return hand_ins.HandIn(student, "", file, at, notebook, problem)
+def submission(student="ann", at=0.0, file="ann.ipynb", notebook=None, problem=""):
+    """Return a Submission."""
+    return submissions.Submission(student, "", file, at, notebook, problem)
 
 
 def test_the_newest_of_several_counts(lesson):
-    """Of several hand-ins of a lesson the newest counts, and the remark names it; a file that is none is named."""
-    found = [hand_in(at=2.0, file="a-new.ipynb", notebook=handed_in(rename)), hand_in(at=1.0, notebook=handed_in()),
-             hand_in("bo", problem="is empty", file="bo.ipynb")]
+    """Of several submissions of a lesson the newest counts, and the remark names it; a file that is none is named."""
+    found = [submission(at=2.0, file="a-new.ipynb", notebook=submitted(rename)),
+             submission(at=1.0, notebook=submitted()), submission("bo", problem="is empty", file="bo.ipynb")]
     ann, bo = grade.rows_of(found, {lesson.name: lesson})
     assert ann.answers.own[1] == ["answer_1 = 6"]
-    assert ann.remarks == ["2 hand-ins: the newest counts, a-new.ipynb"]
+    assert ann.remarks == ["2 submissions: the newest counts, a-new.ipynb"]
     assert (bo.remark, bo.points, bo.exercises) == ("bo.ipynb is empty", None, [])
 
 
@@ -387,8 +387,8 @@ def grader(tmp_path, monkeypatch, lesson):
     monkeypatch.setattr(runs, "run", run)
     monkeypatch.setattr(grade, "points_of", lambda found, word: (float(found[0]["text"].split()[-1]), ""))
     (tmp_path / "results").mkdir()
-    place = runs.Place(write.LESSONS, tmp_path, False, ())
-    grader = grade.Grader(place, tmp_path / "results", runs.Limits())
+    place = runs.Sandbox(stored.FOLDER, tmp_path, False, ())
+    grader = grade.Grader(place, tmp_path / "results", runs.RunLimits())
     grader.ran = []
     grader.ended = ""
     grader.shows = "right\nWORD 1.0"
@@ -419,7 +419,7 @@ def test_an_exercise_that_fails_here_is_given_up(grader, lesson):
     grader.shows = "not yet\nWORD 0.0"
     grader.prepare(lesson, 2)
     assert lesson.whole == {2}
-    row = grade.Row(hand_in(notebook=handed_in(rename)), lesson, [])
+    row = grade.LessonGrade(submission(notebook=submitted(rename)), lesson, [])
     grader.shows = "right\nWORD 1.0"
     row.grade(grader)
     assert [row.results[number]["points"] for number in (1, 2)] == [1, None]
@@ -431,15 +431,15 @@ def test_a_level_counts_for_those_below(grader, lesson):
     """In a capstone, who has reached a level has reached those below it, and their answers are not run."""
     lesson.exercises = {number: each._replace(title=title) for (number, each), title
                         in zip(lesson.exercises.items(), ("Bronze", "Silver"), strict=True)}
-    row = grade.Row(hand_in(notebook=handed_in(lambda cells: cell_of(cells, "try-2").update(source="answer_2 = 1"))),
-                    lesson, [])
+    notebook = submitted(lambda cells: cell_of(cells, "try-2").update(source="answer_2 = 1"))
+    row = grade.LessonGrade(submission(notebook=notebook), lesson, [])
     grader.shows = "all counts\nso far\nright\nWORD 1.0"
     row.grade(grader)
     assert row.points == 2
     assert len(grader.ran) == 1
-    assert grader.seconds == 2 * runs.Limits().seconds
+    assert grader.seconds == 2 * runs.RunLimits().seconds
     grader.shows = "not yet\nWORD 0.5"
-    other = grade.Row(row.hand_in._replace(student="bo"), lesson, [])
+    other = grade.LessonGrade(row.submission._replace(student="bo"), lesson, [])
     other.grade(grader)
     assert other.points == 0.5
     del lesson.exercises[2]
@@ -448,17 +448,17 @@ def test_a_level_counts_for_those_below(grader, lesson):
 
 
 def test_the_files(grader, lesson, tmp_path):
-    """grades.csv has a line for each student and harmless cells, pages show what was handed in as text, not as HTML."""
+    """grades.csv has a line for each student and harmless cells, pages show what was submitted as text, not as HTML."""
     def change(cells):
         cell_of(cells, "try-1").source = "answer_1 = '<script>'"
 
-    assert pages.text_of([*outputs("printed\n", returned="7")]) == "printed\n7"
-    rows = [grade.Row(hand_in("=ann", notebook=handed_in(change)), lesson, ["a remark"]),
-            grade.Row(hand_in("../bo", problem="is empty"), None, ["bo.ipynb is empty"])]
+    assert feedback.text_of([*outputs("printed\n", returned="7")]) == "printed\n7"
+    rows = [grade.LessonGrade(submission("=ann", notebook=submitted(change)), lesson, ["a remark"]),
+            grade.LessonGrade(submission("../bo", problem="is empty"), None, ["bo.ipynb is empty"])]
     for row in rows:
         row.grade(grader)
     rows[0].results[1]["cells"].append(("print(5)", "five"))
-    assert [*map(pages.line_of, rows)] == ["=ann · 01-small: 1 of 2 (a remark)", "../bo (bo.ipynb is empty)"]
+    assert [*map(feedback.line_of, rows)] == ["=ann · 01-small: 1 of 2 (a remark)", "../bo (bo.ipynb is empty)"]
     grade.write_grades(rows, tmp_path)
     with (tmp_path / "grades.csv").open(encoding="utf-8-sig") as file:
         first, second = csv.DictReader(file)
@@ -469,7 +469,7 @@ def test_the_files(grader, lesson, tmp_path):
     assert not [*tmp_path.glob("*.html"), *tmp_path.parent.glob("*.html")]
     grade.write_grades([], tmp_path)
     assert (tmp_path / "grades.csv").read_text(encoding="utf-8-sig").strip() == "student,id,lesson,points,out of,remark"
-    assert len(pages.file_name(99 * "a", "1")) == 67  # 60 letters of the name, and what makes it unique
+    assert len(feedback.file_name(99 * "a", "1")) == 67  # 60 letters of the name, and what makes it unique
     assert "&lt;script&gt;" in page + other
     assert "<script>" not in page + other
     assert all(said in page + other for said in ("points: 1 of 2", "points: 0 of 1", "a remark", "<h3>Exercise 1",
@@ -479,10 +479,10 @@ def test_the_files(grader, lesson, tmp_path):
 def test_the_command(grader, tmp_path, monkeypatch, capsys):
     """Called again it goes on in the folder that it has begun; what it cannot use it names in a line."""
     def called(*arguments, nbgrader=True):
-        monkeypatch.setattr(grade, "find_spec", lambda name: nbgrader or None)
-        monkeypatch.setattr(sys, "argv", ["grade.py", *map(str, arguments)])
+        monkeypatch.setattr(__main__, "find_spec", lambda name: nbgrader or None)
+        monkeypatch.setattr(sys, "argv", ["editions", "grade", *map(str, arguments)])
         try:
-            grade.main()
+            __main__.main()
         except SystemExit as end:
             return end.code
         return capsys.readouterr().out
@@ -495,11 +495,11 @@ def test_the_command(grader, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     work = tmp_path / "work"
     work.mkdir()
-    nbformat.write(handed_in(rename), work / "ann.ipynb")
+    nbformat.write(submitted(rename), work / "ann.ipynb")
     assert "installs it" in called(work, nbgrader=False)
     for _ in range(2):
         said = called(work)
-        assert said.startswith(f"1 hand-ins; {pages.NOT_ISOLATED}")
+        assert said.startswith(f"1 submissions; {feedback.NOT_ISOLATED}")
         assert "[1/1] ann · 01-small: 1 of 2" in said
     assert len(grader.ran) == 3  # both solutions and one answer, once
     assert (tmp_path / "work-graded" / "grades.csv").exists()
@@ -507,7 +507,7 @@ def test_the_command(grader, tmp_path, monkeypatch, capsys):
     grader.shows = "not yet\nWORD 0.0"
     assert "01-small, exercise 1 cannot be graded here, where the lesson's own solution fails: not yet\n" in called(
         work, "--folder", tmp_path / "third")
-    monkeypatch.setattr(grade.Row, "try_to_grade", interrupt)
+    monkeypatch.setattr(grade.LessonGrade, "try_to_grade", interrupt)
     assert "goes on from here" in called(work)
     assert runs.STOPPED.is_set()
     (tmp_path / "work.zip").write_text("no archive")
@@ -518,14 +518,14 @@ def test_the_command(grader, tmp_path, monkeypatch, capsys):
 # The student edition is an assignment
 
 
-@pytest.mark.parametrize("path", list(write.lessons(solved=False)), ids=str)
+@pytest.mark.parametrize("path", list(stored.paths(solved=False)), ids=str)
 def test_every_lesson_is_an_assignment(path):
     """Cells of answers and checks have nbgrader's metadata, checks return points, all others stay as they are."""
-    notebook = write.cleared(path, "solution", "instructor")
+    notebook = stored.without_outputs(path, "solution", "instructor")
     before = {cell.id: cell.source for cell in notebook.cells}
-    write.as_assignment(notebook, path)
+    student.as_assignment(notebook, path)
     for cell in notebook.cells:
-        answer, check = write.has_tag(cell, "exercise"), write.has_tag(cell, "check")
+        answer, check = stored.has_tag(cell, "exercise"), stored.has_tag(cell, "check")
         assert ("nbgrader" in cell.metadata) is (answer or check)
         if check:
             returned = cell.source.removeprefix(before[cell.id]).splitlines()[-1]
@@ -547,7 +547,7 @@ def test_nbgrader_itself_takes_the_student_edition(tmp_path):
 
     name = "deeper/where-bytes-live"
     source = tmp_path / "source" / "bytes"
-    shutil.copytree(write.LESSONS / "deeper" / "checks", source / "checks")
+    shutil.copytree(stored.FOLDER / "deeper" / "checks_mxnet", source / "checks_mxnet")
     nbformat.write(student_notebook(name, {}), source / "lesson.ipynb")
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # nbgrader calls alembic
     settings = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "PATH": programs}
@@ -560,7 +560,7 @@ def test_nbgrader_itself_takes_the_student_edition(tmp_path):
         folder = tmp_path / "submitted" / f"student{wanted}" / "bytes"
         shutil.copytree(tmp_path / "release" / "bytes", folder)
         book = nbformat.read(folder / "lesson.ipynb", as_version=4)
-        next(cell for cell in book.cells if write.has_tag(cell, "exercise")).source += "\n\n" + answer.source
+        next(cell for cell in book.cells if stored.has_tag(cell, "exercise")).source += "\n\n" + answer.source
         nbformat.write(book, folder / "lesson.ipynb")
     subprocess.run([*call, "autograde", "bytes", "--ExecutePreprocessor.timeout=300"], cwd=tmp_path, env=settings,
                    check=True)
@@ -569,7 +569,7 @@ def test_nbgrader_itself_takes_the_student_edition(tmp_path):
     assert scores == [0, 1]
 
 
-# What a hand-in cannot do
+# What a submission cannot do
 
 
 @pytest.fixture(scope="module")
@@ -582,7 +582,7 @@ def place(tmp_path_factory):
         yield place
 
 
-LIMITS = runs.Limits(seconds=25, memory=0.6)
+LIMITS = runs.RunLimits(seconds=25, memory=0.6)
 CHECK = "print('WORD', 1.0)\n1.0"
 
 
@@ -618,7 +618,7 @@ def test_a_hand_in_that_misbehaves(name, place):
     assert ends in why
     assert bool(why) is bool(ends)
     assert bool(found[-1]) is not bool(ends)
-    assert not found[0] or len(str(found[0])) < 9 * runs.LONGEST
+    assert not found[0] or len(str(found[0])) < 9 * runs.MAX_TEXT_CHARS
     assert not left_behind()
 
 
@@ -655,7 +655,7 @@ def test_a_hand_in_is_isolated(place, tmp_path):
         "threads": "import resource; print(resource.getrlimit(resource.RLIMIT_NPROC)[1] < 1_000_000, os.getuid() > 0)",
         "check": CHECK}
     found, why = runs.run([*told.values()], ".", place, LIMITS)
-    shown = dict(zip(told, map(pages.text_of, found), strict=True))
+    shown = dict(zip(told, map(feedback.text_of, found), strict=True))
     assert why == ""
     assert shown["parent"] == ""
     assert "ProcessLookupError" in shown["all"]
@@ -691,17 +691,17 @@ def test_a_flood_is_shortened():
     """Of many outputs and of a long text the beginning and the end are kept."""
     assert runs.few([*range(40)]) == [*range(40)]
     assert runs.few([*range(41)]) == [*range(20), *range(21, 41)]
-    fits = runs.LONGEST * "ab"
+    fits = runs.MAX_TEXT_CHARS * "ab"
     assert runs.shortened(fits) == fits
     longer = runs.shortened(f"1{fits}2")
     assert (longer[0], longer[-1], len(longer)) == ("1", "2", len(fits) + len("\n[...]\n"))
 
 
-# Sixty hand-ins
+# Sixty submissions
 
 
 class Case(NamedTuple):
-    """A hand-in that is no plain one: what is done to a right one, its points, and a part of the remark."""
+    """A submission that is no plain one: what is done to a right one, its points, and a part of the remark."""
 
     change: object
     points: float | None
@@ -739,7 +739,7 @@ def other_name(book):
 
 def twice(book):
     """Leave a copy of the unanswered cell below the answer."""
-    template = cell_of(write.read(Path(f"{ODD}.ipynb")).cells, "try-2")
+    template = cell_of(stored.read(Path(f"{ODD}.ipynb")).cells, "try-2")
     copied = new_code_cell(template.source, metadata=own(book).metadata)
     book.cells.insert(book.cells.index(own(book)) + 1, copied)
 
@@ -809,8 +809,8 @@ CASES = {
 
 def student_notebook(name, answers):
     """Return a lesson's student edition with answers, by exercise."""
-    notebook = write.cleared(Path(f"{name}.ipynb"), "solution", "instructor")
-    write.as_assignment(notebook, Path(f"{name}.ipynb"))
+    notebook = stored.without_outputs(Path(f"{name}.ipynb"), "solution", "instructor")
+    student.as_assignment(notebook, Path(f"{name}.ipynb"))
     given = {exercise.given.id: number for number, exercise in
              Lesson(name, notebook, "").exercises.items()}
     for cell in notebook.cells:
@@ -832,7 +832,7 @@ def plain_hand_ins(name, count):
 
 
 def write_sixty(folder):
-    """Write some sixty hand-ins of all kinds; return for each student a Case, whose points may be by exercise."""
+    """Write some sixty submissions of all kinds; return for each student a Case, whose points may be by exercise."""
     wanted = {}
     mxnet = ["00-start-here", "01-imperative-and-symbolic", "03-asynchronous-computation"] if not mxnet_fault() else []
     for name in ["pytorch/00-start-here", "pytorch/09-serving-a-transformer", ODD, *mxnet]:
@@ -842,7 +842,7 @@ def write_sixty(folder):
             path.parent.mkdir()
             nbformat.write(notebook, path)
             wanted[student] = Case(None, points)
-    solution = write.read(Path(f"{ODD}.ipynb"))
+    solution = stored.read(Path(f"{ODD}.ipynb"))
     right = Lesson(ODD, solution, "").solved(2)
     for student, case in CASES.items():
         book = student_notebook(ODD, {2: "\n".join(right)})
@@ -861,7 +861,7 @@ def write_sixty(folder):
     for name, data, at in ("dup_1_22_a.ipynb", "", 1), ("dup_1_23_a-1.ipynb", good, 2):
         (folder / name).write_text(data or nbformat.writes(student_notebook(ODD, {})))
         os.utime(folder / name, (at, at))
-    wanted["dup"] = Case(None, 1, "2 hand-ins: the newest counts, dup_1_23_a-1.ipynb")
+    wanted["dup"] = Case(None, 1, "2 submissions: the newest counts, dup_1_23_a-1.ipynb")
     (folder / "nobody").mkdir()
     wanted["nobody"] = Case(None, None, "empty folder")
     return wanted
@@ -872,29 +872,29 @@ def misgraded(table, wanted):
     with table.open(encoding="utf-8-sig", newline="") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
     assert rows.keys() == wanted.keys()
-    for student, case in wanted.items():
-        row = rows[student]
+    for name, case in wanted.items():
+        row = rows[name]
         if isinstance(case.points, dict):
             got = {number: float(row[f"exercise {number}"]) for number in case.points}
         else:
             got = float(row["points"]) if row["points"] else None
         if got != case.points or case.remark not in row["remark"]:
-            yield f"{student}: wanted {case[1:]}, got {row}"
+            yield f"{name}: wanted {case[1:]}, got {row}"
 
 
 @needs_nbgrader
 @pytest.mark.slow
 @pytest.mark.weekly
 def test_sixty_hand_ins(tmp_path):
-    """Of some sixty hand-ins, plain, odd and hostile, none is misgraded, after an interruption, too."""
-    folder = tmp_path / "handed in"
+    """Of some sixty submissions, plain, odd and hostile, none is misgraded, after an interruption, too."""
+    folder = tmp_path / "submitted"
     folder.mkdir()
     wanted = write_sixty(folder)
     assert len(wanted) >= 45
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    command = [sys.executable, str(ROOT / "editions" / "grade.py"), str(folder), "--seconds", "90", "--memory", "1.5"]
-    surroundings = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, env=surroundings, start_new_session=True, stdout=subprocess.DEVNULL) as first:
+    command = [sys.executable, "-m", "editions", "grade", str(folder), "--seconds", "90", "--memory", "1.5"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, env=environment, start_new_session=True, stdout=subprocess.DEVNULL) as first:
         time.sleep(60)
         first.send_signal(signal.SIGINT)
         first.wait(timeout=60)
@@ -902,6 +902,6 @@ def test_sixty_hand_ins(tmp_path):
     kept = len([*tmp_path.glob("*/results/*.json")])
     assert kept > 0
     assert not left_behind()
-    subprocess.run(command, env=surroundings, check=True)
-    assert [*misgraded(tmp_path / "handed in-graded" / "grades.csv", wanted)] == []
+    subprocess.run(command, env=environment, check=True)
+    assert [*misgraded(tmp_path / "submitted-graded" / "grades.csv", wanted)] == []
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before

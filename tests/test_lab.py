@@ -7,8 +7,10 @@ import signal
 import socket
 import subprocess
 import sys
+import sysconfig
 import time
 import urllib.request
+import venv
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,9 +19,9 @@ import nbformat
 import playwright.sync_api
 import psutil
 import pytest
-from test_editions import editions
 
 from conftest import framework_of, port_for_a_kernel
+from editions.browser import new_page
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
@@ -60,15 +62,17 @@ def accepts_connections(address):
 
 
 def project(folder):
-    """Make a copy of the project in which `make lab` can run; its .venv is the Python that runs the tests."""
-    if not Path(sys.prefix, "bin", "python").exists():
-        pytest.skip("this Python cannot stand in for .venv/bin/python")
+    """Make a copy of the project in which `make lab` can run; its .venv has the packages that the tests have."""
     folder.mkdir()
     shutil.copy(ROOT / "Makefile", folder)
-    for part in ("editions", "notebooks"):  # JupyterLab would not find the slides' style through a link
+    venv.create(folder / ".venv", symlinks=True)
+    for name in ("etc", "share"):  # of Jupyter
+        (folder / ".venv" / name).symlink_to(Path(sys.prefix, name))
+    [own] = folder.glob(".venv/lib/*/site-packages")
+    (own / "project.pth").write_text(f"{sysconfig.get_path('purelib')}\n{folder}\n")
+    for part in ("d2lhelpers", "editions", "notebooks"):  # JupyterLab would not find the slides' style through a link
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "setup.sh").write_text("# nothing to set up\n")
-    (folder / ".venv").symlink_to(sys.prefix)
     return folder
 
 
@@ -236,7 +240,7 @@ def lab(tmp_path_factory):
 @pytest.fixture
 def page(browser):
     """Open an empty page as wide as a small laptop's."""
-    page = editions.new_page(browser, viewport={"width": 1366, "height": 900})
+    page = new_page(browser, viewport={"width": 1366, "height": 900})
     yield page
     page.close()
 

@@ -112,7 +112,7 @@ def exercise_faults(cells):
         if not checks or not all("no answer yet" in printed(cell) for cell in checks):
             yield f"{heading[0]}: no cell tagged `check` whose output says that there is no answer yet"
         if any(len(cell.source.splitlines()) > CHECK_LINES for cell in checks):
-            yield f"{heading[0]}: a check of more than {CHECK_LINES} lines: put its rules into checks/"
+            yield f"{heading[0]}: a check of more than {CHECK_LINES} lines: put its rules into a module"
         solutions = [cell for cell, kind in zip(inside, kinds, strict=True) if kind == {"solution"}]
         if elsewhere:
             pass
@@ -238,7 +238,7 @@ def test_every_tag_is_explained():
     used = set()
     for path in LESSONS:
         for cell in nbformat.read(path, as_version=4).cells:
-            used |= {re.sub("^claim:.+", "claim:<null>", tag) for tag in tags(cell)}
+            used |= {re.sub("^claim:.+", "claim:<ablation>", tag) for tag in tags(cell)}
     rows = re.findall(r"^\| `(.+?)` \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(rows) == sorted(used)
 
@@ -294,7 +294,7 @@ def test_what_only_some_readers_see_is_reported():
     assert found("../00-start-here.ipynb#x") == []
     assert "which does not exist" in found("../00-begin.ipynb")[0]
     assert "a formula in TeX" in found("#x) or $2w$ (")[0]
-    assert "neither the site nor a reader's copy" in found("../../d2lhelpers/parts.py")[0]
+    assert "neither the site nor a reader's copy" in found("../../d2lhelpers/partition.py")[0]
 
 
 @pytest.mark.slow

@@ -11,11 +11,12 @@ from matplotlib.text import Text
 
 from d2lhelpers import machine, measure, plots
 from d2lhelpers.benchmark import Comparison, Measurement
-from d2lhelpers.machine import Limits, count_calls, count_new_pages, limits, report
+from d2lhelpers.counters import count_calls, count_new_pages
+from d2lhelpers.machine import MachineLimits, limits, report
 from d2lhelpers.timeline import Operator, Timeline
 
 matplotlib.use("Agg")
-LIMITS = Limits("example", peak=1e12, bandwidth=1e10, dispatch=1e-5)
+LIMITS = MachineLimits("example", peak=1e12, bandwidth=1e10, dispatch=1e-5)
 SMI = "#!/bin/sh\n[ $1 = --query-gpu=name,memory.total,driver_version ] && printf 'A\\nB\\n'\nexit "
 
 
@@ -50,7 +51,7 @@ def test_a_driver_that_hangs_is_not_waited_for(tmp_path, monkeypatch, capsys):
     (tmp_path / "nvidia-smi").write_text("#!/bin/sh\nexec /bin/sleep 60\n")
     (tmp_path / "nvidia-smi").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(machine, "PATIENCE", 0.2)
+    monkeypatch.setattr(machine, "NVIDIA_SMI_SECONDS", 0.2)
     report()
     assert "GPUs:       unknown (nvidia-smi did not answer in 0.2 seconds)" in capsys.readouterr().out
 
@@ -191,7 +192,7 @@ def test_plots_can_be_read_from_the_back_row(ax, draw):
 def test_plots_say_what_they_show(ax, draw, said):
     """The text alternative of a plot has the figures that the plot shows, whoever has drawn it."""
     draw(ax)
-    assert plots.in_words(ax.figure) == said
+    assert plots.text_alternative(ax.figure) == said
 
 
 def test_bars_end_at_the_median(ax):

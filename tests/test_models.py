@@ -6,15 +6,18 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from test_editions import book, editions
 
-MODELS = editions.HERE / "site" / "models"
+from editions import browser as browsers
+from editions import folders, lessons, translations
+from editions.site import book, pages
+
+MODELS = pages.SOURCE / "models"
 PLACES = json.loads((MODELS / "models.json").read_text(encoding="utf-8"))
 
 
 def source(lesson, cell_id):
     """Return the text of a lesson's cell."""
-    [text] = [cell.source for cell in nbformat.read(editions.LESSONS / lesson, 4).cells if cell.id == cell_id]
+    [text] = [cell.source for cell in nbformat.read(lessons.FOLDER / lesson, 4).cells if cell.id == cell_id]
     return text
 
 
@@ -30,7 +33,7 @@ def functions(text, *names, **given):
 @pytest.fixture
 def model(browser):
     """Return a function that computes with a model's function in the browser: all its results for a grid of inputs."""
-    page = editions.new_page(browser)
+    page = browsers.new_page(browser)
 
     def computed(name, function, grid):
         for script in ("models", name):
@@ -50,8 +53,8 @@ def equal(value):
 @pytest.mark.parametrize("lesson", PLACES)
 def test_each_model_has_its_place(lesson):
     """The cell that a model follows exists and is for readers; the page gets the model's own script and no other."""
-    notebook = editions.read(lesson)
-    before = [cell.id for cell in notebook.cells if not editions.has_tag(cell, "instructor")]
+    notebook = lessons.read(lesson)
+    before = [cell.id for cell in notebook.cells if not lessons.has_tag(cell, "instructor")]
     book.add_model(notebook, Path(lesson))
     place = [cell.id for cell in notebook.cells].index("model-to-play-with")
     assert notebook.cells[place - 1].id in before
@@ -88,7 +91,7 @@ def test_all_reduce(model):
 @pytest.mark.slow
 def test_pipeline(model):
     """A pipeline's passes run in the orders that lesson 06 asserts, at the times of `replay`; all is counted alike."""
-    from d2lhelpers.torch_pipeline import Pass, idle, replay
+    from d2lhelpers.torch.pipeline import Pass, bubble_fraction, replay
 
     lesson = "pytorch/06-splitting-the-network.ipynb"
     bubble = functions(source(lesson, "lines"), "bubble")["bubble"]
@@ -98,7 +101,7 @@ def test_pipeline(model):
     passes = {plan: [[Pass(*each) for each in stage] for stage in record] for plan, record in records.items()}
     for plan, record in passes.items():
         assert replay(record, {"F": 1, "B": 2}) == record, plan
-    shares = [idle(record) for record in passes.values()]
+    shares = [bubble_fraction(record) for record in passes.values()]
     assert model("pipeline", "idle", [[record] for record in records.values()]) == equal(shares)
     for way, m, cell_id in (("GPipe", 4, "gpipe"), ("1F1B", 4, "f1b1")):
         stages = [" ".join(map(str, stage)) for stage in passes[way, 2, m]]
@@ -114,11 +117,11 @@ def test_pipeline(model):
 
 @pytest.mark.slow
 def test_roofline(model):
-    """What limits an operator is what `Limits` says, and the limits are read from what it prints, or from numbers."""
-    from d2lhelpers.machine import Limits
+    """What limits an operator is what `MachineLimits` says; they are read from what it prints, or from numbers."""
+    from d2lhelpers.machine import MachineLimits
 
     work = list(itertools.product([10, 64e6, 2e9, 1e15], [80, 12e6, 512e6, 1e12]))
-    for machine in (Limits("cpu", 1e11, 2e10, 2e-5), Limits("cuda:0", 6.7e13, 3.35e12, 4e-6)):
+    for machine in (MachineLimits("cpu", 1e11, 2e10, 2e-5), MachineLimits("cuda:0", 6.7e13, 3.35e12, 4e-6)):
         limits = {"peak": machine.peak, "bandwidth": machine.bandwidth, "dispatch": machine.dispatch}
         names, seconds = zip(*model("roofline", "regime", [[*each, limits] for each in work]), strict=True)
         assert list(names) == [machine.regime(*each)[0] for each in work]
@@ -147,7 +150,7 @@ def test_sharding(model):
 @pytest.mark.slow
 def test_checkpoints(model):
     """Saves and failures cost what the formula of lesson 07 and its check say, and least at the square root."""
-    rules = (editions.LESSONS / "pytorch" / "checks" / "lesson_07.py").read_text(encoding="utf-8")
+    rules = (lessons.FOLDER / "pytorch" / "checks_pytorch" / "lesson_07.py").read_text(encoding="utf-8")
     cost = functions(rules, "cost")["cost"]
     grid = list(itertools.product([1, 2, 16, 1000], [1, 4, 16]))
     found = model("checkpoints", "cost", [[every, 1000, 0.5, failures, 0] for every, failures in grid])
@@ -223,12 +226,12 @@ def site(tmp_path_factory):
     from sphinx.cmd import build
 
     folder = tmp_path_factory.mktemp("site")
-    build_main, read = build.build_main, editions.read
+    build_main, read = build.build_main, lessons.read
 
     def build_with_warnings(arguments):
         return build_main([each for each in arguments if each not in ("-W", "--keep-going")])
 
-    def shortened(lesson, translation=editions.ENGLISH):
+    def shortened(lesson, translation=translations.ENGLISH):
         notebook = read(lesson, translation)
         kept = notebook.cells[0].id, PLACES[lesson.as_posix()]["after"]
         notebook.cells = [cell for cell in notebook.cells if cell.id in kept]
@@ -238,17 +241,17 @@ def site(tmp_path_factory):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "build_main", build_with_warnings)
-        patch.setattr(editions, "read", shortened)
-        patch.setattr(editions, "lessons", lambda solved=True: [editions.Path(lesson) for lesson in PLACES])
+        patch.setattr(lessons, "read", shortened)
+        patch.setattr(lessons, "paths", lambda solved=True: [Path(lesson) for lesson in PLACES])
         patch.setenv("REPOSITORY", "")
-        editions.replace_edition(editions.write_site, folder)
+        folders.replace(pages.write_site, folder)
     return folder
 
 
 @pytest.fixture
 def opened(browser, site):
     """Return a function that opens a lesson's page on a phone, and a list of the faults that the page reports."""
-    page = editions.new_page(browser, viewport={"width": 390, "height": 844})
+    page = browsers.new_page(browser, viewport={"width": 390, "height": 844})
     page.add_init_script("localStorage.setItem('mode', 'light')")  # without a choice the theme reports an error
     faults = []
     page.on("pageerror", lambda error: faults.append(str(error)))

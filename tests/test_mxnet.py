@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from d2lhelpers import Timeline, allreduce, configure_engine, devices, evaluate_accuracy
-from d2lhelpers.mxnet_timeline import lines_that_wait
+from d2lhelpers.mxnet import lines_that_wait
 
 
 def test_every_device_adds_its_part():

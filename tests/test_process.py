@@ -16,8 +16,8 @@ import psutil
 import pytest
 
 import d2lhelpers
-from d2lhelpers import _forks, _guard
-from d2lhelpers.process import free_port, in_fresh_process, in_group, launch
+from d2lhelpers.process import forks, free_port, in_fresh_process, in_group, launch
+from d2lhelpers.process import guard as guarding
 
 FOR_EVER = "import time; print('still here', flush=True); time.sleep(600)"
 WITH_CHILD = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', *sys.argv[1:]]); {FOR_EVER}"
@@ -139,7 +139,7 @@ def test_a_guard_without_adoption_ends_its_group(marker):
     program = ("import psutil, runpy, subprocess, sys; sys.platform = 'darwin'; del sys.argv[0]; "
                "runpy.run_path(sys.argv[0], run_name='__main__')")
     orphan = ["sh", "-c", '"$@" >/dev/null & echo started', "sh", sys.executable, "-c", FOR_EVER, marker]
-    guard = subprocess.Popen([sys.executable, "-c", program, _guard.__file__, "", *orphan], stdin=subprocess.PIPE,
+    guard = subprocess.Popen([sys.executable, "-c", program, guarding.__file__, "", *orphan], stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, start_new_session=True)
     assert guard.stdout.read() == b"started\n"
     assert guard.wait() == 0
@@ -151,12 +151,12 @@ def test_a_guard_without_adoption_ends_its_group(marker):
 def test_a_guard_knows_whether_its_child_has_ended():
     """A child has ended as soon as it ends, and still has once its parent has waited for it."""
     child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
-    assert not _guard.has_ended(child.pid)
+    assert not guarding.has_ended(child.pid)
     child.stdin.close()
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    assert _guard.has_ended(child.pid)
+    assert guarding.has_ended(child.pid)
     child.wait()
-    assert _guard.has_ended(child.pid)
+    assert guarding.has_ended(child.pid)
 
 
 def in_session(*command):
@@ -523,7 +523,7 @@ def test_a_fork_server_that_has_ended_is_reported(error, tmp_path, monkeypatch):
     monkeypatch.setattr(multiprocessing.get_context("forkserver").Process, "start", start)
     before = settings()
     with pytest.raises(RuntimeError, match="ranks are forked has ended"):
-        _forks.start("rank 0", len, tmp_path / "0", {}, [], None)
+        forks.start("rank 0", len, tmp_path / "0", {}, [], None)
     assert settings() == before
 
 

@@ -25,8 +25,8 @@ CAPSTONE = Capstone(Script, lambda kind: kind.found, TARGETS, [(lambda found: fo
 
 def test_a_limit_itself_is_met(capsys):
     """Counts at their limits are met; beyond them they are missed, and the table names the lesson to read again."""
-    assert CAPSTONE.unmet(Script) == []
-    assert CAPSTONE.unmet(answer(calls=6, copies=1, gap=0.25)) == ["calls", "copies", "gap"]
+    assert CAPSTONE.missed_targets(Script) == []
+    assert CAPSTONE.missed_targets(answer(calls=6, copies=1, gap=0.25)) == ["calls", "copies", "gap"]
     CAPSTONE.score(answer(calls=6, gap=0.25))
     lines = capsys.readouterr().out.splitlines()
     assert [line.split("  ")[0] for line in lines] == ["level", "bronze", "silver", "gold", "not scored: 6 calls"]
@@ -64,7 +64,7 @@ def test_an_answer_without_counts_gets_no_score(capsys):
         assert not capstone.check(Script, "bronze")
         assert said in capsys.readouterr().out
         with pytest.raises(RuntimeError, match=said):
-            capstone.unmet(Script)
+            capstone.missed_targets(Script)
 
 
 READERS = "".join(f'  File "/tmp/ipykernel_1/2.py", line 3, in {name}\n' for name in ("train", "step", "sums"))

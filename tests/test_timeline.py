@@ -27,7 +27,7 @@ def mx():
 def over_torch():
     """Return the module of PyTorch's Timeline, where PyTorch is installed."""
     pytest.importorskip("torch")
-    return import_module("d2lhelpers.torch_timeline")
+    return import_module("d2lhelpers.torch.timeline")
 
 
 @pytest.fixture(params=["mx", "over_torch"])
@@ -180,7 +180,7 @@ def test_page_locked_copies_belong_to_their_device(mx):
 
 def test_mxnet_reads_a_record(monkeypatch):
     """Operators are shown where they ran, calls before the end count, waits of Python's thread, and memory by time."""
-    module = import_module("d2lhelpers.mxnet_timeline")
+    module = import_module("d2lhelpers.mxnet.timeline")
     monkeypatch.setattr(module, "_processes", {0: "cpu/0", 1: "cpu/1", 2: "cpu pinned/"})
     monkeypatch.setattr(module, "_levels", {"Memory: cpu/0": 8})
 

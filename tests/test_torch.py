@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-import d2lhelpers.torch
-from d2lhelpers.torch import allreduce, evaluate_accuracy, split_and_load, torch_log
-from d2lhelpers.torch_timeline import lines_that_wait
+from d2lhelpers.torch import allreduce, data_parallel, evaluate_accuracy, lines_that_wait, split_and_load, torch_log
 
 # On a machine with GPUs the same tests run on them as well.
 DEVICES = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
@@ -34,7 +32,7 @@ def test_every_device_sums_its_part(count):
     data = [torch.arange(10) * (index + 1) for index in range(count)]
     total = sum(data)
     parts = [tensor.tensor_split(count) for tensor in data]
-    d2lhelpers.torch._sum_and_copy(zip(*parts, strict=True))
+    data_parallel._sum_and_copy(zip(*parts, strict=True))
     assert all(torch.equal(tensor, total) for tensor in data)
 
 

@@ -2,7 +2,7 @@
 import os
 from pathlib import Path
 
-from d2lhelpers.torch_compiled import empty_cache, programs, steps
+from d2lhelpers.torch.compiled import empty_cache, programs, steps
 
 
 def test_programs_are_those_of_the_new_folder(monkeypatch):

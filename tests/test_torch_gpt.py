@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from d2lhelpers.torch_gpt import GPT, Cache, batch, load_text
+from d2lhelpers.torch.gpt import GPT, Cache, batch, load_text
 
 
 def test_a_cache_changes_no_score():

@@ -8,8 +8,8 @@ from torch import nn
 
 from d2lhelpers.process import in_group
 from d2lhelpers.torch import Timeline
-from d2lhelpers.torch_jobs import torchrun
-from d2lhelpers.torch_messages import Messages
+from d2lhelpers.torch.collectives import Messages
+from d2lhelpers.torch.jobs import torchrun
 
 SCRIPT = Path(__file__).parent.parent / "notebooks" / "scripts" / "ddp_training.py"
 

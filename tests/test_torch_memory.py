@@ -2,7 +2,7 @@
 import torch
 from torch import nn
 
-from d2lhelpers.torch_memory import LiveBytes
+from d2lhelpers.torch.memory import LiveBytes
 
 
 def test_views_and_results_in_place_are_not_new():

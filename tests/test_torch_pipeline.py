@@ -6,7 +6,7 @@ import pytest
 if find_spec("torch") is None:
     pytest.skip("torch is not installed", allow_module_level=True)
 
-from d2lhelpers.torch_pipeline import Pass, plot_passes, replay
+from d2lhelpers.torch.pipeline import Pass, plot_passes, replay
 
 
 def orders(*ranks):
@@ -51,7 +51,7 @@ def test_a_stage_records_a_step():
         from torch import distributed
         from torch.distributed.pipelining import ScheduleGPipe
 
-        from d2lhelpers.torch_pipeline import RecordedStage
+        from d2lhelpers.torch.pipeline import RecordedStage
         rank = distributed.get_rank()
         stage = RecordedStage(torch.nn.Linear(3, 3), rank, 2)
         stage.restart(0.001)
@@ -76,7 +76,7 @@ def test_collectives_have_one_name():
         from torch import distributed
         from torch.distributed import _functional_collectives as functional
 
-        from d2lhelpers.torch_collectives import count_collectives
+        from d2lhelpers.torch.collectives import count_collectives
         x = torch.ones(4)
 
         def send():

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from d2lhelpers.process import in_group, launch
-from d2lhelpers.torch_sharding import holds, reduce_scatter, resident, watch, whole
+from d2lhelpers.torch.sharding import full_parameters, live_tensors_mb, reduce_scatter, state_mb, trace_fsdp_step
 
 SCRIPT = Path(__file__).parent.parent / "notebooks" / "scripts" / "fsdp2_train.py"
 
@@ -38,7 +38,7 @@ def test_half_of_everything_is_here():
         net = sharded()
         optimizer = torch.optim.AdamW(net.parameters())
         step(net, optimizer)
-        return holds(net, optimizer), whole(net)
+        return state_mb(net, optimizer), full_parameters(net)
 
     (first, one), (second, other) = in_group(held)
     numbers = 2 * (8 * 8 + 8) / 2  # of each rank
@@ -51,10 +51,10 @@ def test_half_of_everything_is_here():
 
 def test_what_another_thread_is_about_to_free_is_not_held():
     """A tensor that only another thread has, for a moment, does not count; one that stays does."""
-    before = resident()
+    before = live_tensors_mb()
     stays = torch.ones(500_000)
     Thread(target=lambda tensor: time.sleep(0.03), args=[torch.ones(250_000)]).start()
-    assert resident() - before == pytest.approx(stays.nbytes / 1e6, rel=1e-9)
+    assert live_tensors_mb() - before == pytest.approx(stays.nbytes / 1e6, rel=1e-9)
 
 
 def test_each_rank_gets_the_mean_of_its_part():
@@ -74,7 +74,7 @@ def test_a_step_is_watched_and_left_as_it_was():
         import torch.distributed as dist
         before = dist.all_gather_single, dist.reduce_scatter_single
         net = sharded()
-        names, sizes = watch(partial(step, net, torch.optim.SGD(net.parameters())), net)
+        names, sizes = trace_fsdp_step(partial(step, net, torch.optim.SGD(net.parameters())), net)
         assert before == (dist.all_gather_single, dist.reduce_scatter_single)
         return names, sizes
 

@@ -3,7 +3,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from d2lhelpers.torch_work import count_work
+from d2lhelpers.torch.work import count_work
 
 
 def test_a_product_is_counted():

@@ -10,9 +10,12 @@ from pathlib import Path
 import nbformat
 import polib
 import pytest
-import translations
 from markdown_it import MarkdownIt
-from test_editions import PAGES, SMALL, broken_rules, editions, go_through, walk
+from test_editions import PAGES, SMALL, broken_rules, go_through, walk
+
+from editions import folders, lessons, translations
+from editions.site import pages
+from editions.slides import deck
 
 ROOT = Path(__file__).parents[1]
 
@@ -138,8 +141,7 @@ def test_the_readmes_are_made(monkeypatch, tmp_path):
     updated = []
     monkeypatch.setattr(translations, "update", updated.append)
     monkeypatch.setattr(translations, "ROOT", tmp_path)
-    monkeypatch.setattr(sys, "argv", ["translations.py"])
-    translations.main()
+    translations.update_all()
     assert sorted(updated) == LANGUAGES
     for written in tmp_path.iterdir():
         assert written.read_bytes() == (ROOT / written.name).read_bytes(), "run `make translations`"
@@ -174,8 +176,8 @@ def test_faults_are_found(english, chinese, fault):
 def test_code_is_the_same(language):
     """A translated lesson has the cells of the English one, with the same code, ids, metadata and pictures."""
     translation = translations.Translation(language)
-    for lesson in editions.lessons():
-        english, translated = editions.read(lesson), editions.read(lesson, translation)
+    for lesson in lessons.paths():
+        english, translated = lessons.read(lesson), lessons.read(lesson, translation)
         assert english.metadata == translated.metadata
         for cell, other in zip(english.cells, translated.cells, strict=True):
             assert (cell.id, cell.cell_type, cell.metadata) == (other.id, other.cell_type, other.metadata)
@@ -224,11 +226,12 @@ def test_a_stale_translation_is_not_shown(one_cell, tmp_path):
 
 def test_a_lesson_speaks_chinese(tmp_path):
     """Beside `messages.json`, questions, options and hints are Chinese, and a choice keeps its English value."""
-    shutil.copytree(ROOT / "notebooks" / "checks", tmp_path / "checks", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "notebooks" / "checks_mxnet", tmp_path / "checks_mxnet",
+                    ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(translations.PAGES["for-instructors"], tmp_path)
     translations.Translation("zh").write_beside(tmp_path)
     assert len(re.findall(HAN, (tmp_path / "for-instructors.md").read_text(encoding="utf-8"))) > 1000
-    assert re.search(HAN, (tmp_path / "checks" / "messages.json").read_text(encoding="utf-8"))
+    assert re.search(HAN, (tmp_path / "checks_mxnet" / "messages.json").read_text(encoding="utf-8"))
     entries = [*translations.of_lesson(translations.LESSONS / "01-imperative-and-symbolic.ipynb")]
     question = next(text for context, text, _ in entries if context == "question")
     options = [text for context, text, _ in entries if context == question]
@@ -238,7 +241,7 @@ vote = Prediction({question!r}, {options!r})
 print(vote)
 vote.choice = vote.options[0]
 assert vote.choice == {options[0]!r}
-vote.beside(vote.options[1])
+vote.reveal(vote.options[1])
 check(..., ())
 check(3, (lambda x: x > 4, "give three numbers, in square brackets"))
 """
@@ -254,13 +257,13 @@ check(3, (lambda x: x > 4, "give three numbers, in square brackets"))
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", [
     pytest.param(lesson, marks=[] if lesson.stem.startswith("01-imp") else pytest.mark.weekly, id=str(lesson))
-    for lesson in editions.lessons(solved=False)])
+    for lesson in lessons.paths(solved=False)])
 def test_every_chinese_slide_fits(browser, tmp_path, monkeypatch, lesson):
     """No slide of a Chinese deck overflows or is empty; the deck says its language and requests nothing."""
-    monkeypatch.setattr(editions, "lessons", lambda solved=True: [lesson])
-    editions.write_slides(tmp_path / "slides", translations.Translation("zh"))
-    deck = tmp_path / "slides" / lesson.with_suffix(".html")
-    assert '<html lang="zh-CN">' in deck.read_text(encoding="utf-8")
+    monkeypatch.setattr(lessons, "paths", lambda solved=True: [lesson])
+    deck.write_slides(tmp_path / "slides", translations.Translation("zh"))
+    page = tmp_path / "slides" / lesson.with_suffix(".html")
+    assert '<html lang="zh-CN">' in page.read_text(encoding="utf-8")
     assert not {slide: faults for slide, faults in walk(browser, deck, SMALL).items() if faults}
 
 
@@ -268,8 +271,8 @@ def test_every_chinese_slide_fits(browser, tmp_path, monkeypatch, lesson):
 @pytest.mark.weekly
 def test_the_chinese_site(browser, tmp_path):
     """Each page of the Chinese site opens, fits, requests nothing and breaks no rule of axe; search finds terms."""
-    editions.replace_edition(lambda folder: editions.write_site(folder, translation=translations.Translation("zh")),
-                             tmp_path / "site")
+    folders.replace(lambda folder: pages.write_site(folder, translation=translations.Translation("zh")),
+                    tmp_path / "site")
     for media, width, query, wanted in [("screen", 1280, "计算图", "02-hybridblock"),
                                         ("screen", 390, "全规约", "05-multi-gpu"), ("print", 672, "延迟", "glossary")]:
         assert go_through(browser, tmp_path / "site", media, width, query, wanted) == ([], [])
@@ -282,7 +285,7 @@ def test_the_chinese_site(browser, tmp_path):
 def test_the_chinese_lessons_run_strictly():
     """In the Chinese edition, too, every cell's output is that which is stored: votes and hints are Chinese there."""
     folder = ROOT / "build" / "stored-zh"  # below the tests' own settings
-    editions.replace_edition(lambda made: editions.write_stored(made, translations.Translation("zh")), folder)
+    subprocess.run([sys.executable, "-m", "editions", "stored", folder, "--language", "zh"], cwd=ROOT, check=True)
     command = [sys.executable, "-m", "pytest", "-q", "-m", "", folder]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout[-4000:]

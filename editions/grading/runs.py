@@ -15,9 +15,9 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from . import sandbox
 
-LONGEST = 4000  # characters of a text that are kept at its beginning, and as many at its end
-FILES = 2**30  # bytes of one file that a run may write
-CPU = 3600  # seconds of the processor for one process: it ends even if nobody watches it any more
+MAX_TEXT_CHARS = 4000  # characters of a text that are kept at its beginning, and as many at its end
+MAX_FILE_BYTES = 2**30  # bytes of one file that a run may write
+MAX_CPU_SECONDS = 3600  # seconds of the processor for one process: it ends even if nobody watches it any more
 PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE",
              "D2LHELPERS_DATASET", "D2LHELPERS_DATA_DIR")
 SERVER = multiprocessing.get_context("forkserver")  # imports nbgrader once: each import takes seconds
@@ -32,14 +32,14 @@ def stop():
     STOPPED.set()
 
 
-class Limits(NamedTuple):
+class RunLimits(NamedTuple):
     """What a run may take: seconds, and GB of memory for all its processes together."""
 
     seconds: float = 300
     memory: float = 4
 
 
-class Place(NamedTuple):
+class Sandbox(NamedTuple):
     """Where runs happen: a copy of what lessons import, one of an empty home, and what a run must not see."""
 
     lessons: Path
@@ -50,7 +50,7 @@ class Place(NamedTuple):
 
 @contextlib.contextmanager
 def prepared(lessons, project, hidden, translate=lambda folder: None):
-    """Yield a Place that is made of the lessons' folder and `translate`, called with it; it is removed afterwards."""
+    """Yield a Sandbox that is made of the lessons' folder and `translate`, called with it; it is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="grade-") as folder:
         copy = Path(folder, "notebooks")
         shutil.copytree(lessons, copy, ignore=shutil.ignore_patterns("*.ipynb", "__pycache__", ".*", "img", "*.md"))
@@ -58,12 +58,12 @@ def prepared(lessons, project, hidden, translate=lambda folder: None):
         home = Path(folder, "home")
         home.mkdir()
         # With an empty settings folder matplotlib first lists all fonts, which takes seconds.
-        subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], env=surroundings(home), cwd=home,
+        subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], env=environment(home), cwd=home,
                        capture_output=True)
-        yield Place(copy, home, sandbox.isolated(project), tuple(hidden))
+        yield Sandbox(copy, home, sandbox.isolated(project), tuple(hidden))
 
 
-def surroundings(home):
+def environment(home):
     """Return the environment variables of a run: a few of this process's own, and folders in its home."""
     kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     own = {"TMPDIR": home.parent / "tmp", "IPYTHONDIR": home / "ipython", "MPLCONFIGDIR": home / "matplotlib",
@@ -112,11 +112,13 @@ def execute(sources, folder, where, place, limits, sender):
 
     os.setsid()
     threading.Thread(target=end_with_parent, args=[folder / "home"], daemon=True).start()
-    own = surroundings(folder / "home")
+    own = environment(folder / "home")
     os.environ.clear()
     os.environ.update(own)
-    for what, most in ((resource.RLIMIT_FSIZE, FILES), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_CPU, CPU),
-                       (resource.RLIMIT_DATA, int(2e9 * limits.memory)), (resource.RLIMIT_NPROC, sandbox.threads())):
+    system_limits = {resource.RLIMIT_FSIZE: MAX_FILE_BYTES, resource.RLIMIT_CORE: 0,
+                     resource.RLIMIT_CPU: MAX_CPU_SECONDS, resource.RLIMIT_DATA: int(2e9 * limits.memory),
+                     resource.RLIMIT_NPROC: sandbox.threads()}
+    for what, most in system_limits.items():
         resource.setrlimit(what, (most, most))
     manager = AsyncKernelManager(transport="ipc", ip=str(folder / "kernel"),  # no network, so no ports
                                  connection_file=str(folder / "kernel.json"))
@@ -157,4 +159,4 @@ def clipped(output):
 def shortened(text):
     """Return a text without its middle if it is too long."""
     text = str(text)
-    return text if len(text) <= 2 * LONGEST else f"{text[:LONGEST]}\n[...]\n{text[-LONGEST:]}"
+    return text if len(text) <= 2 * MAX_TEXT_CHARS else f"{text[:MAX_TEXT_CHARS]}\n[...]\n{text[-MAX_TEXT_CHARS:]}"

@@ -20,9 +20,9 @@ from pathlib import Path
 
 import psutil
 
-MOST = 40  # processes of a run
-TICK = 0.2  # seconds between two looks at a run
-NOBODYS = 2**30  # the first number of the accounts that nobody has
+MAX_PROCESSES = 40  # processes of a run
+WATCH_SECONDS = 0.2  # seconds between two looks at a run
+NOBODYS = 2**30  # the first unallocated uid
 DEVICES = "null", "zero", "full", "random", "urandom"
 KEPT = "nosuid", "nodev", "noexec", "noatime", "relatime"  # a mount's flags that a remount has to name again
 
@@ -101,12 +101,12 @@ def watch(process, results, limits, stopped):
     The event `stopped` ends the wait, too.
     """
     end = time.monotonic() + limits.seconds
-    while not stopped.is_set() and not results.poll(TICK):
+    while not stopped.is_set() and not results.poll(WATCH_SECONDS):
         tree = family(process.pid)
         if time.monotonic() > end:
             return f"it was still running after {limits.seconds:g} seconds"
-        if len(tree) > MOST:
-            return f"it started more than {MOST} processes"
+        if len(tree) > MAX_PROCESSES:
+            return f"it started more than {MAX_PROCESSES} processes"
         if sum(resident(each) for each in tree) > limits.memory * 1e9:
             return f"it took more than {limits.memory:g} GB of memory"
     return ""
@@ -151,8 +151,8 @@ def at_home(process, folder):
 def leave_rights(folder):
     """Return the beginning of a command without any right of an administrator.
 
-    The system does not limit the number of root's processes. So a run that root starts belongs to an account that
-    nobody has; it keeps the right to read, because Python may be installed where only root can.
+    The system does not limit the number of root's processes. So a run that root starts belongs to an
+    unallocated account; it keeps the right to read, because Python may be installed where only root can.
     """
     if Path("/proc/self/uid_map").read_text().split()[1] != "0":
         return ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]

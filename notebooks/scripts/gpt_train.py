@@ -11,7 +11,7 @@ import torch.distributed as dist
 from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
-from d2lhelpers.torch_gpt import GPT, batch, load_text
+from d2lhelpers.torch.gpt import GPT, batch, load_text
 
 GPU = torch.cuda.device_count() >= int(os.environ["LOCAL_WORLD_SIZE"])  # one for each process here
 ROWS, LENGTH = (64, 256) if GPU else (4, 32)  # per process

@@ -3,7 +3,7 @@ import torch
 import torch.distributed as dist
 from torch.nn.functional import cross_entropy
 
-from d2lhelpers.torch_gpt import GPT, Block
+from d2lhelpers.torch.gpt import GPT, Block
 
 FADE_IN = 4  # steps until the layers count in full
 ROWS = 3  # in a micro-batch

@@ -9,7 +9,7 @@ def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
 
 # %% 1 right
 # The package's formula.
-from d2lhelpers.torch_needs import training_flops
+from d2lhelpers.torch.bottleneck import training_flops
 def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
     weights = layers * 12 * width * width + width * vocabulary
     return training_flops(weights, layers, width, length, rows) / (seconds * peak)
@@ -167,7 +167,7 @@ answer_2 = ["slow", "waiting", "arithmetic", "feeding", "repeated", "memory"]
 answer_2 = ["overhead"] * 6
 
 # %% 3 right
-from checks.programs_10 import ROWS, WIDTH, _network, _numbers, _update
+from checks_pytorch.programs_10 import ROWS, WIDTH, _network, _numbers, _update
 def whole(seed=1):
     rows = _numbers(seed, 5000, 64)
     rows = rows - rows.mean(dim=1, keepdim=True)
@@ -180,7 +180,7 @@ answer_3 = {"a": whole, "e": once}
 
 # %% 3 right
 # F.normalize; each part once, with its share of the mean.
-from checks import programs_10 as p
+from checks_pytorch import programs_10 as p
 def normalized(seed):
     rows = p._numbers(seed, 5000, 64)
     return F.normalize(rows - rows.mean(1, keepdim=True)).amax(1).mean()
@@ -193,7 +193,7 @@ answer_3 = {"e": by_parts, "a": normalized}
 
 # %% 3 wrong: the two whose faults
 # One of them.
-from checks.programs_10 import ROWS, WIDTH, _network, _numbers, _update
+from checks_pytorch.programs_10 import ROWS, WIDTH, _network, _numbers, _update
 def once(seed=1):
     net, rows = _network(seed), _numbers(seed + 1, ROWS, WIDTH)
     net(rows).square().mean().backward()
@@ -202,7 +202,7 @@ answer_3 = {"e": once}
 
 # %% 3 wrong: program e's task is done differently
 # Parts without their share: the gradient is four times as large.
-from checks import programs_10 as p
+from checks_pytorch import programs_10 as p
 def by_parts(seed):
     net = p._network(seed)
     for part in p._numbers(seed + 1, p.ROWS, p.WIDTH).split(p.ROWS // 4):
@@ -212,7 +212,7 @@ answer_3 = {"e": by_parts}
 
 # %% 3 wrong: program e's task is done differently
 # Only the last part.
-from checks import programs_10 as p
+from checks_pytorch import programs_10 as p
 def last(seed):
     net = p._network(seed)
     net(p._numbers(seed + 1, p.ROWS, p.WIDTH)[-p.ROWS // 4:]).square().mean().backward()
@@ -221,12 +221,12 @@ answer_3 = {"e": last}
 
 # %% 3 wrong: more FLOPs than its task needs
 # As it is.
-from checks import programs_10 as p
+from checks_pytorch import programs_10 as p
 answer_3 = {"e": p.program_e}
 
 # %% 3 wrong: more FLOPs than its task needs
 # The parts are only zeroed elsewhere.
-from checks import programs_10 as p
+from checks_pytorch import programs_10 as p
 def halves(seed):
     net, rows = p._network(seed), p._numbers(seed + 1, p.ROWS, p.WIDTH)
     for end in (p.ROWS // 2, p.ROWS):
@@ -237,12 +237,12 @@ answer_3 = {"e": halves}
 
 # %% 3 wrong: most of them once per row
 # As it is.
-from checks import programs_10 as p
+from checks_pytorch import programs_10 as p
 answer_3 = {"a": p.program_a}
 
 # %% 3 wrong: most of them once per row
 # Fewer operators per row.
-from checks import programs_10 as p
+from checks_pytorch import programs_10 as p
 def half(seed):
     rows = p._numbers(seed, 5000, 64)
     rows = rows - rows.mean(1, keepdim=True)
@@ -251,7 +251,7 @@ answer_3 = {"a": half}
 
 # %% 3 wrong: program a's task is done differently
 # The mean and the length of the whole.
-from checks import programs_10 as p
+from checks_pytorch import programs_10 as p
 def whole(seed):
     rows = p._numbers(seed, 5000, 64)
     rows = rows - rows.mean()
@@ -260,7 +260,7 @@ answer_3 = {"a": whole}
 
 # %% 3 wrong: program a's task is done differently
 # Right by luck: the result for seed 1.
-from checks import programs_10 as p
+from checks_pytorch import programs_10 as p
 result = p.program_a()
 answer_3 = {"a": lambda seed: result}
 
@@ -275,7 +275,7 @@ answer_3 = {"a": 0.3}
 
 # %% 3 wrong: the two whose faults
 # Another one as well.
-from checks import programs_10 as p
+from checks_pytorch import programs_10 as p
 answer_3 = {"f": p.program_f}
 
 # %% 3 wrong: still running

@@ -178,7 +178,7 @@ answer_2 = Silver
 
 # %% 2 right
 # One graph for the scores of any length: the attention is asked for without a condition on the length.
-from d2lhelpers.torch_gpt import Attention
+from d2lhelpers.torch.gpt import Attention
 
 
 class AnyLength(Attention):

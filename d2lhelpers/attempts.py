@@ -1,0 +1,80 @@
+"""A reader's function, tried on several ranks of a process group for the rules of a check."""
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from .messages import say
+from .process import in_group
+
+
+class RankError(Exception):
+    """What a reader's function raised in another process: the last line of its traceback."""
+
+    def __repr__(self):
+        return str(self)
+
+
+class Attempt:
+    """A try to run a reader's function on `size` ranks of a process group, for the rules of a check.
+
+    Afterwards `results` holds what the ranks returned, or `fault` what went wrong: "waits" if a rank waited in vain for
+    the others, "runs" if it computed for too long, or else the last line of a traceback.
+    """
+
+    def __init__(self, size: int = 2, patience: int = 8):
+        self.size = size
+        self.patience = patience  # seconds of work, or of idleness
+        self.results: list = []
+        self.fault = ""
+
+    def run(self, function: Callable[..., object], *arguments: object) -> bool:
+        """Call `function(*arguments)` on all ranks, and return True, whatever happens."""
+        patience = self.patience
+
+        def end_in_time():
+            over = threading.Event()
+            threading.Thread(target=_end_if_stuck, args=[over, patience], daemon=True).start()
+            result = function(*arguments)
+            over.set()
+            return result
+
+        self.results = []
+        self.fault = ""
+        try:
+            self.results = in_group(end_in_time, size=self.size)
+        except (RuntimeError, TimeoutError) as error:
+            first = str(error).partition("\n--- ")[2].partition("\n--- ")[0]  # by the rank that failed first
+            self.fault = (first.splitlines() or [str(error)])[-1]
+            if "closed by peer" in self.fault or "reset by peer" in self.fault:  # the other rank has ended
+                self.fault = "waits"
+        return True
+
+    def rules(self, function: Callable[..., object], *arguments: object) -> tuple:
+        """Return the rules that run `function(*arguments)` and say what went wrong, if anything did."""
+        def raised(_):
+            if self.fault:
+                raise RankError(self.fault)
+            return True
+
+        return (
+            (lambda _: self.run(function, *arguments) and self.fault != "waits",
+             say("a rank waits for the others in vain: every rank must call the same collectives, in the same order")),
+            (lambda _: self.fault != "runs", say("a rank was still running: which loop never ends?")),
+            (raised, say(f"it failed on one of {self.size} ranks")),
+        )
+
+
+def _end_if_stuck(over, patience):
+    """End this process when it has computed for `patience` seconds, or for as long has done nothing; say which.
+
+    Both are seconds of the processor, or of this thread, so that on a loaded machine a process has more time.
+    """
+    used = [time.process_time()]
+    while not over.wait(1):
+        used.append(time.process_time())
+        idle = len(used) > patience and used[-1] - used[-patience] < 0.02 * patience
+        if idle or used[-1] - used[0] > patience:
+            print("waits" if idle else "runs", file=sys.stderr, flush=True)
+            os._exit(1)

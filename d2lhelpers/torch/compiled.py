@@ -1,0 +1,68 @@
+"""What `torch.compile` writes: an empty folder for it, its programs, the steps of a program, and its log."""
+import os
+import re
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+
+def empty_cache() -> tempfile.TemporaryDirectory:
+    """Let PyTorch's compiler keep all that it writes in a new, empty folder, and return the folder.
+
+    Call it before PyTorch is imported, which reads these settings once. The compiler then works in this process, one
+    program at a time, without trying the processor or preparing headers. Fresh processes that this one starts use the
+    same folder; they find its programs there unless multiprocessing was imported before PyTorch. Lesson:
+    pytorch/01-compilers-and-interpreters.
+    """
+    folder = tempfile.TemporaryDirectory()
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder.name, "compiled")
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+    os.environ["TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"] = "0"
+    os.environ["TORCHINDUCTOR_VEC_ISA_OK"] = "1"
+    return folder
+
+
+def programs() -> list[str]:
+    """Return the texts of all programs that the compiler has written into its folder, oldest first.
+
+    Lesson: pytorch/01-compilers-and-interpreters.
+
+    >>> folder = empty_cache()
+    >>> programs()
+    []
+    """
+    files = sorted(Path(os.environ["TORCHINDUCTOR_CACHE_DIR"]).rglob("*.py"), key=os.path.getmtime)
+    return [file.read_text(encoding="utf-8") for file in files]
+
+
+def steps(program: str) -> list[str]:
+    r"""Return what a program that the compiler wrote for a CPU calls, in order: products, and loops of its own.
+
+    The name of a loop begins with `cpp_`. Lesson: pytorch/01-compilers-and-interpreters.
+
+    >>> steps("    extern_kernels.addmm(bias, x, weight, out=buf0)\n    cpp_fused_relu_0(buf0)\n")
+    ['addmm', 'cpp_fused_relu_0']
+    """
+    return re.findall(r"^ +(?:extern_kernels\.)?(addmm|mm|cpp_\w+)\(", program, re.MULTILINE)
+
+
+def torch_log(function: Callable[[], object], logs: str) -> list[str]:
+    """Call `function` in a fresh process with TORCH_LOGS=`logs`; return what PyTorch logs, without times and places.
+
+    `logs` names logs, with commas between them, such as "recompiles,graph_breaks"; TORCH_LOGS=help lists them. The rest
+    is as in `d2lhelpers.process.in_fresh_process`. Lesson: pytorch/02-where-graphs-break.
+
+    >>> import torch
+    >>> def twice(x):
+    ...     return torch.compile(lambda x: 2 * x, backend="eager")(x)
+    >>> [line for line in torch_log(lambda: twice(torch.ones(3)), "graph_code") if "return" in line]
+    ['        return (mul,)']
+    """
+    from ..process import in_fresh_process  # not above: it imports multiprocessing, which must not precede PyTorch
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "log")
+        file.touch()  # in case the function does not import PyTorch
+        in_fresh_process(function, timeout=300, TORCH_LOGS=logs, TORCH_LOGS_OUT=file)  # a loaded machine is slow
+        text = file.read_text(encoding="utf-8")
+    # A line is "V1125 20:58:49.057000 12576 torch/_dynamo/guards.py:5396] [0/1] [__recompiles] Recompiling function f".
+    return [re.sub(r"^[A-Z]\d{4} \S+ \d+ \S+?:\d+\] ?(\[\S*?\] ?)*", "", line) for line in text.splitlines()]

@@ -1,0 +1,144 @@
+"""Make an edition of the lessons, grade answers to them, or open them: `python -m editions EDITION …`."""
+import argparse
+import re
+import signal
+import sys
+import zipfile
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+import nbformat
+
+from . import folders, lessons, translations
+from .translations import TAGS, Translation
+
+
+def main():
+    """Do what the command line says."""
+    asked = parser().parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # which also removes what is half written
+    asked.translation = Translation(asked.language)
+    try:
+        asked.make(asked)
+    except OSError as error:
+        sys.exit(f"{asked.folder}: {folders.reason(error)}. Nothing that you wrote was changed")
+
+
+def parser():
+    """Return the parser of the command line, whose results have the function to call as `make`."""
+    whole = argparse.ArgumentParser(prog="python -m editions", description=__doc__)
+    editions = whole.add_subparsers(required=True, metavar="EDITION")
+
+    def add(name, make, folder=True):
+        edition = editions.add_parser(name, help=make.__doc__, description=make.__doc__)
+        edition.set_defaults(make=make)
+        edition.add_argument("--language", choices=sorted(TAGS), help="the language, instead of English")
+        if folder:
+            edition.add_argument("folder", type=full_path)
+        return edition
+
+    add("copies", make_copies)
+    add("stored", make_stored)
+    add("student", make_student)
+    add("slides", make_slides).add_argument("--pdf", action="store_true", help="also print each deck to a PDF")
+    site = add("site", make_site)
+    site.add_argument("--pdf", action="store_true", help="also print all pages to a PDF")
+    site.add_argument("--epub", action="store_true", help="also make an e-book")
+    site.add_argument("--repository", type=repository_name, help="owner/name, for buttons for Binder and Colab")
+    add("translations", update_translations, folder=False)
+    lab = add("lab", open_lab)
+    lab.add_argument("--ip", default="127.0.0.1", help="the address to listen on")
+    lab.add_argument("arguments", nargs="*", help="for JupyterLab, after --")
+    grading = add("grade", grade)
+    grading.add_argument("--folder", dest="results", type=full_path, help="for the results")
+    grading.add_argument("--seconds", type=float, help="for an exercise")
+    grading.add_argument("--memory", type=float, help="GB for an exercise")
+    return whole
+
+
+def full_path(text):
+    """Return an absolute path."""
+    return Path(text).expanduser().resolve()
+
+
+def repository_name(text):
+    """Return the text if it has the form of a repository's name, or "" if it is empty."""
+    if text and not re.fullmatch(r"[\w.-]+/[\w.-]+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form owner/name")
+    return text
+
+
+def replace(folder, write):
+    """Let `write` make a folder, in the place of one that an earlier run has made, and print what is in it."""
+    folders.replace(write, folder)
+    print(f"{folder}: {len(lessons.paths())} lessons")
+
+
+def make_copies(asked):
+    """Give the reader a copy of each lesson to write in, or a new version beside it."""
+    from .copies import write_readers_copies
+    write_readers_copies(asked.folder, asked.translation)
+
+
+def make_stored(asked):
+    """Write the lessons with their results, to present them in another language."""
+    def write(folder):
+        lessons.copy_what_they_use(folder, asked.translation)
+        for lesson in lessons.paths():
+            nbformat.write(lessons.read(lesson, asked.translation), folder / lesson)
+
+    replace(asked.folder, write)
+
+
+def make_student(asked):
+    """Write the lessons without solutions and outputs, as assignments for nbgrader."""
+    from .student import write_student_edition
+    replace(asked.folder, partial(write_student_edition, translation=asked.translation))
+
+
+def make_slides(asked):
+    """Write a deck of slides for each lesson."""
+    from .browser import chromium
+    from .slides.deck import print_slides, write_slides
+    replace(asked.folder, partial(write_slides, translation=asked.translation))
+    if asked.pdf:
+        with chromium() as browser:
+            print_slides(asked.folder, browser)
+
+
+def make_site(asked):
+    """Write a site with all lessons, their results and the helpers' docstrings."""
+    from .site.pages import write_site
+    replace(asked.folder, lambda folder: write_site(folder, asked.repository, asked.pdf, asked.epub, asked.translation))
+
+
+def update_translations(asked):
+    """Find what is new in English, for translators."""
+    translations.update_all()
+
+
+def open_lab(asked):
+    """Open a folder of lessons in JupyterLab."""
+    from .lab.launch import launch
+    launch(asked.folder, asked.ip, asked.language or "", asked.arguments)
+
+
+def grade(asked):
+    """Grade the answers that students submitted in a folder or a zip file."""
+    if not find_spec("nbgrader"):
+        sys.exit("nbgrader is not installed: `make grade` installs it, with Python 3.11 or newer")
+    from .grading.grade import grade
+    from .grading.runs import RunLimits
+    limits = {name: getattr(asked, name) for name in ("seconds", "memory") if getattr(asked, name)}
+    results = asked.results or asked.folder.with_name(f"{asked.folder.stem}-graded")
+    try:
+        grade(asked.folder, results, RunLimits(**limits), asked.translation)
+    except KeyboardInterrupt:
+        sys.exit("\ninterrupted: the same command goes on from here")
+    except (OSError, zipfile.BadZipFile) as error:
+        sys.exit(f"{asked.folder}: {error}")
+
+
+if __name__ == "__main__":
+    main()

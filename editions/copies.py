@@ -1,0 +1,107 @@
+"""A reader's own copies of the lessons, which are never overwritten once the reader has written into them."""
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import nbformat
+
+from . import lessons
+from .translations import ENGLISH
+
+
+def write_readers_copies(folder, translation=ENGLISH):
+    """Give the reader a copy of each lesson to write in, without outputs; never change what the reader has written.
+
+    A new version of a lesson replaces a copy that the reader has not changed. If all copies have been changed, it is
+    written beside them. Other files that belong to the lessons, such as figures, are linked, or, in other languages,
+    written anew.
+    """
+    for lesson in lessons.paths():
+        own = folder / lesson
+        own.parent.mkdir(parents=True, exist_ok=True)
+        new = lessons.without_outputs(lesson, "instructor", translation=translation)
+        new.metadata["made_of"] = checksum(new)
+        updates = own.parent.glob(f"{own.stem} (update *).ipynb")
+        copies = {path: checksums(path) for path in [own, *sorted(updates)]}
+        if not own.exists():
+            write_new(new, own)
+        elif new.metadata["made_of"] not in [made_of for made_of, _ in copies.values()]:
+            untouched = [path for path, (made_of, now) in copies.items() if made_of == now]
+            if untouched:
+                path = untouched[0]
+                write_over(new, path)
+            else:
+                path = unused(own)
+                write_new(new, path)
+            kept = "" if path == own else "; yours stays as it is"
+            print(f"{own.stem} has a new version: {path}{kept}")
+    if translation.language:
+        write_beside_copies(folder, translation)
+    remove_dead_links(folder)
+    for place in {lesson.parent for lesson in lessons.paths()}:
+        for each in (lessons.FOLDER / place).iterdir():
+            if each.suffix != ".ipynb" and not each.name.startswith((".", "__")):
+                with contextlib.suppress(FileExistsError):
+                    (folder / place / each.name).symlink_to(os.path.relpath(each, folder / place))
+
+
+def remove_dead_links(folder):
+    """Remove links to files that lessons no longer have."""
+    for path in folder.rglob("*"):
+        if path.is_symlink() and not path.exists():
+            path.unlink()
+
+
+def write_beside_copies(folder, translation):
+    """Write what a translation changes among the files beside the readers' copies: figures, checks, a page."""
+    with tempfile.TemporaryDirectory(prefix=".", dir=folder) as beside:
+        made = Path(beside, "made")
+        lessons.copy_what_they_use(made, translation)
+        for each in [made / "for-instructors.md", made / "img", *made.glob("**/checks_*")]:
+            old = folder / each.relative_to(made)
+            if old.is_dir():
+                shutil.rmtree(old)
+            os.replace(each, old)
+
+
+def checksum(notebook):
+    """Return a hash that two notebooks share only if their cells are equal."""
+    return hashlib.sha256(json.dumps(notebook.cells, sort_keys=True).encode()).hexdigest()
+
+
+def checksums(path):
+    """Return the checksum of what a copy was made of, and that of the copy; an unreadable copy counts as changed."""
+    try:
+        notebook = nbformat.read(path, as_version=4)
+        return notebook.metadata["made_of"], checksum(notebook)
+    except Exception:  # the reader may have changed anything in it
+        return None, "changed"
+
+
+def unused(path):
+    """Return the first path of the form "name (update 1).ipynb" that is not in use."""
+    number = 1
+    while path.with_stem(f"{path.stem} (update {number})").exists():
+        number += 1
+    return path.with_stem(f"{path.stem} (update {number})")
+
+
+def write_new(notebook, path):
+    """Write a notebook, whole or not at all; a file that already exists is kept."""
+    with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as beside:
+        made = Path(beside, path.name)
+        nbformat.write(notebook, made)
+        with contextlib.suppress(FileExistsError):
+            os.link(made, path)
+
+
+def write_over(notebook, path):
+    """Replace a notebook with another one, whole or not at all."""
+    with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as beside:
+        made = Path(beside, path.name)
+        nbformat.write(notebook, made)
+        os.replace(made, path)

@@ -1,0 +1,1 @@
+"""How JupyterLab is started and set up."""

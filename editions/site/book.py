@@ -1,0 +1,171 @@
+"""What the site has beside the lessons: chapters, models, a glossary with links, lines for a script, a PDF."""
+import html
+import json
+import re
+from pathlib import Path
+
+import nbformat
+
+from ..translations import ENGLISH
+
+MODELS = Path(__file__).parent / "source" / "models" / "models.json"
+MODEL = """<div class="model" data-model="{model}" data-start="{start}" hidden="hidden">
+<link rel="stylesheet" href="{static}/models.css" />
+<p>{introduction}</p>
+<p class="model-end">{end}</p>
+{words}<script defer="defer" src="{static}/models.js"></script>
+<script defer="defer" src="{static}/{model}.js"></script>
+</div>"""
+
+
+def write_words_of_models(folder, translation):
+    """Write the script from which the models' scripts take what they say in another language."""
+    said = {text: said for (name, _, text), said in translation.said.items() if name == "models"}
+    script = f'"use strict";\nwindow.modelWords = {json.dumps(said, ensure_ascii=False, indent=4)};\n'
+    (folder / "words.js").write_text(script, encoding="utf-8")
+
+
+def add_model(notebook, lesson, translation=ENGLISH):
+    """Add the model that `models.json` names for a lesson, if it names one; without its script it stays hidden."""
+    models = json.loads(MODELS.read_text(encoding="utf-8"))
+    model = models.get(lesson.as_posix())
+    if model:
+        texts = {name: html.escape(translation("models", "model", model[name]))
+                 for name in ("model", "introduction", "end")}
+        static = "../" * (len(lesson.parts) - 1) + "_static"
+        words = f'<script defer="defer" src="{static}/words.js"></script>\n' if translation.language else ""
+        source = MODEL.format(**texts, start=html.escape(json.dumps(model["start"])), static=static, words=words)
+        place = [cell.id for cell in notebook.cells].index(model["after"]) + 1
+        notebook.cells.insert(place, nbformat.v4.new_markdown_cell(source, id="model-to-play-with"))
+
+
+def shape_chapter(notebook, lesson):
+    """Put a lesson's number before its title, and what is on a sub-slide one level below its section."""
+    if lesson.stem[:2].isdigit():
+        notebook.cells[0].source = notebook.cells[0].source.replace("# ", f"# {lesson.stem[:2]} · ", 1)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and cell.metadata.get("slideshow", {}).get("slide_type") == "subslide":
+            cell.source = re.sub("^## ", "### ", cell.source, flags=re.MULTILINE)
+
+
+def name_of(lesson, notebook):
+    """Return what a link to a lesson says: "05", "PyTorch 05", or the title of a deeper notebook."""
+    if lesson.parts[0] == "deeper":
+        return title_of(notebook)
+    return f"{'PyTorch ' if lesson.parts[0] == 'pytorch' else ''}{lesson.stem[:2]}"
+
+
+def title_of(notebook):
+    """Return a lesson's title."""
+    return heading_of(notebook.cells[0])
+
+
+def heading_of(cell):
+    """Return the heading of a cell of text, or None if it has none that a link can lead to."""
+    found = re.search("^#{1,3} (.+)", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else None
+    return found and found[1]
+
+
+def slug(heading):
+    """Return the name by which a link leads to a heading."""
+    from myst_parser.mdit_to_docutils.base import default_slugify
+
+    return default_slugify(heading)
+
+
+def bold(cell):
+    """Return the texts that stand in bold in a cell of text."""
+    return re.findall(r"\*\*(.+?)\*\*", cell.source) if cell.cell_type == "markdown" else []
+
+
+def cells_to_read(notebook):
+    """Return a lesson's cells without solutions and without remarks for instructors."""
+    return [cell for cell in notebook.cells if {"solution", "instructor"}.isdisjoint(cell.metadata.get("tags", []))]
+
+
+def places_of_bold(english, notebooks):
+    """Return for each English text in bold, in lower case, the lessons that have it, each with its first such section.
+
+    `english` maps the lessons' paths to their notebooks; `notebooks`, here as below, to those of the edition.
+    """
+    places = {}
+    for lesson in sorted(notebooks, key=lambda lesson: (lesson.parts[0] == "deeper", lesson)):
+        heading = ""
+        for cell, shown in zip(cells_to_read(english[lesson]), cells_to_read(notebooks[lesson]), strict=True):
+            heading = heading_of(shown) or heading
+            for text in bold(cell):
+                places.setdefault(text.lower(), {}).setdefault(lesson, f"{lesson.as_posix()}#{slug(heading)}")
+    return places
+
+
+def with_places(translation, english, notebooks):
+    """Return the glossary with links to the lessons below each entry."""
+    places = places_of_bold(english, notebooks)
+    lines, terms = [], []
+    for line in translation.page("glossary").splitlines():
+        lines.append(line)
+        if line.startswith("  "):
+            found = {}
+            for form in (form for term in terms for form in (term.lower(), f"{term.lower()}s")):
+                found = places.get(form, {}) | found
+            links = ", ".join(f"[{name_of(lesson, notebooks[lesson])}]({link})" for lesson, link in found.items())
+            lines += ["", f"  {translation.say(f'Explained in {links}.')}"]
+            terms = []
+        else:
+            terms.append(line)
+    return "\n".join(lines)
+
+
+def with_anchors(translation, english, notebooks):
+    """Return the page of formulas, its links leading to the headings that the lessons have in this edition."""
+    page = translation.page("formulas")
+    for lesson in notebooks:
+        for cell, shown in zip(english[lesson].cells, notebooks[lesson].cells, strict=True):
+            heading = heading_of(cell)
+            if heading:
+                before, after = (f"]({lesson.as_posix()}#{slug(each)})" for each in (heading, heading_of(shown)))
+                page = page.replace(before, after)
+    return page
+
+
+def your_script(translation, english, notebooks):
+    """Return a page with what each lesson says below *Take it to your own script*: text, code and output."""
+    title = translation.say("Your script: six lines per lesson")
+    parts = [f"# {title}", translation.say("The end of every lesson, in one place. The lines stand on what the lesson "
+                                           "defines: open it for the rest.")]
+    for lesson in sorted(notebooks, key=lambda lesson: (len(lesson.parts), lesson)):
+        title = f"{name_of(lesson, notebooks[lesson])} · {title_of(notebooks[lesson])}"
+        taking = False
+        for original, cell in zip(cells_to_read(english[lesson]), cells_to_read(notebooks[lesson]), strict=True):
+            heading = heading_of(cell)
+            if heading:
+                taking = "Take it to your own script" in heading_of(original)
+                if taking:
+                    parts.append(f"## [{title}]({lesson.as_posix()}#{slug(heading)})")
+            if taking and cell.cell_type == "markdown":
+                text = re.sub("^#.*", "", cell.source)
+                parts.append(re.sub(r"(\]\()(?!http)", rf"\g<1>{lesson.parent.as_posix()}/", text).strip())
+            elif taking:
+                parts.append(f"```python\n{cell.source}\n```")
+                parts += [f"```text\n{output.text}```" for output in cell.outputs if output.output_type == "stream"]
+    return "\n\n".join(parts)
+
+
+def print_book(page, pdf, tab):
+    """Print the page with all lessons in a browser's tab: twice, the second time with page numbers in the contents."""
+    tab.goto(page.as_uri())
+    footer = '<p style="width: 100%; text-align: center; font: 9px sans-serif"><span class="pageNumber"></span></p>'
+    for _ in range(2):
+        tab.pdf(path=pdf, format="A4", outline=True, tagged=True, print_background=True, display_header_footer=True,
+                header_template="<p></p>", footer_template=footer,
+                margin={"top": "16mm", "bottom": "18mm", "left": "16mm", "right": "16mm"})
+        tab.evaluate("""pages => document.querySelectorAll("#jb-print-toc a").forEach(
+            link => link.dataset.page = pages[decodeURIComponent(link.hash.slice(1))] ?? "")""", page_numbers(pdf))
+
+
+def page_numbers(pdf):
+    """Return the first page of each document in a PDF that Chromium printed, by the name to which links lead."""
+    text = pdf.read_bytes().decode("latin-1")
+    pages = sorted(int(number) for number in re.findall(r"(\d+) 0 obj\n<</Type /Page\n", text))
+    places = re.findall(r"/(document-\S+) \[(\d+) 0 R /XYZ", text)
+    return {name.replace("#2F", "/"): pages.index(int(page)) + 1 for name, page in places}

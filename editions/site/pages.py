@@ -1,0 +1,85 @@
+"""The site: the lessons with their results, shaped into chapters, and the pages beside them."""
+import os
+import re
+import shutil
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+import nbformat
+
+from .. import lessons
+from ..browser import chromium, new_page
+from ..translations import ENGLISH
+from . import book
+from .colab import lines_for
+
+SOURCE = Path(__file__).with_name("source")
+
+
+def write_site(folder, repository=None, pdf=False, epub=False, translation=ENGLISH):
+    """Write a site with all lessons, their results, and the helpers' docstrings; it also opens from disk.
+
+    `repository`, "owner/name" on GitHub, adds buttons that open a lesson on Binder or Colab. `pdf` and `epub` add
+    lessons.pdf and lessons.epub.
+    """
+    os.environ["REPOSITORY"] = repository or ""  # conf.py reads both
+    os.environ["IN"] = translation.language or ""
+    with tempfile.TemporaryDirectory() as place:
+        source, whole = Path(place, "site"), Path(place, "book")
+        write_pages(source, repository, translation)
+        build(source, "html", folder)
+        if epub:
+            build(source, "epub", Path(place, "epub"))
+            shutil.copy(Path(place, "epub", "lessons.epub"), folder)
+        if pdf:
+            contents = (source / "index.md").read_text(encoding="utf-8")
+            (source / "index.md").write_text(contents.replace("\ngenindex", ""), encoding="utf-8")  # which has no text
+            build(source, "singlehtml", whole)
+            with chromium() as browser:
+                book.print_book(whole / "index.html", folder / "lessons.pdf", new_page(browser))
+
+
+def build(source, builder, folder):
+    """Let Sphinx build pages from a folder; a warning ends the program."""
+    from sphinx.cmd.build import build_main
+
+    if build_main(["-q", "-W", "--keep-going", "-b", builder, "-d", f"{source}-cache", str(source), str(folder)]):
+        sys.exit("the site was not built: see above")
+
+
+def write_pages(source, repository, translation):
+    """Write what Sphinx makes the site of: the lessons, shaped into chapters, and the pages beside them."""
+    lessons.copy_what_they_use(source, translation)
+    shutil.copytree(SOURCE, source, dirs_exist_ok=True)
+    lessons_begin = translation("README", None, "## The lessons")
+    readme = translation.page("README").split(translation("README", None, "## For students"))[0]
+    contents = translation.contents()
+    readme = re.sub(r" · \[.*\]\(README.*\)", "", readme, count=1)  # the link to the README in another language
+    index = readme.replace("](notebooks/", "](").replace(f"\n{lessons_begin}", f"{contents}\n{lessons_begin}")
+    (source / "index.md").write_text(index, encoding="utf-8")
+    notebooks = {lesson: lessons.read(lesson, translation) for lesson in lessons.paths()}
+    both = {lesson: lessons.read(lesson) for lesson in lessons.paths()}, notebooks
+    for name, page in [("formulas", book.with_anchors), ("glossary", book.with_places),
+                       ("your-script", book.your_script)]:
+        (source / f"{name}.md").write_text(page(translation, *both), encoding="utf-8")
+    (source / "helpers.rst").write_text(translation.page("helpers"), encoding="utf-8")
+    if translation.language:
+        book.write_words_of_models(source / "models", translation)
+    for lesson, notebook in notebooks.items():
+        notebook.cells = [cell for cell in notebook.cells if not lessons.has_tag(cell, "instructor")]
+        book.shape_chapter(notebook, lesson)
+        if repository and lesson.parts[0] == "pytorch":
+            sentence = translation.say("Colab opens this notebook alone. First run these lines there, in a cell of "
+                                       "their own:")
+            lines = textwrap.indent(lines_for(repository), "    ")
+            note = f"```{{note}}\n{sentence}\n\n{lines}\n```"
+            notebook.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="colab"))
+        book.add_model(notebook, lesson, translation)
+        for cell in notebook.cells:
+            if lessons.has_tag(cell, "setup", "measure"):
+                cell.metadata["tags"].append("hide-input")
+            if lessons.has_tag(cell, "solution"):
+                cell.metadata["tags"].append("hide-cell")
+        nbformat.write(notebook, source / lesson)

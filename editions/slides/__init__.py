@@ -1,0 +1,1 @@
+"""How decks are made; the other files here are nbconvert's template."""

@@ -1,0 +1,133 @@
+"""Check the answers to the exercises of lesson 01, Imperative and symbolic programming."""
+from mxnet import np
+from mxnet.gluon import nn
+
+from d2lhelpers.counters import count_calls
+from d2lhelpers.exercises import check
+
+
+def check_1(answer, mlp):
+    """Check the calls per pass with the first, the last, or each layer of an `mlp` hybridized by itself."""
+    def calls(*layers):
+        net, x = mlp(256, 128, 2), np.ones((1, 512))
+        net(x)
+        for layer in layers:
+            net[layer].hybridize()
+        net(x)
+        return count_calls(lambda: net(x))
+
+    first, last, each = calls(0), calls(2), calls(0, 1, 2)
+    return check(
+        answer,
+        (lambda a: len([int(n) for n in a]) == 3, "give three numbers, in square brackets"),
+        (lambda a: not isinstance(a, (set, frozenset)), "a set has no order: give the three numbers in a list"),
+        (lambda a: list(a) != [3, 3, 3], "those are the layers. Which of them is more than one operator?"),
+        (lambda a: list(a) != [2, 1, 5], "those are the operators that you handed over. How many calls are left?"),
+        (lambda a: a[0] != 5, "the first layer has two operators. Hybridized, it is not as many calls as before"),
+        (lambda a: a[0] == first,
+         "with the first layer hybridized: count one call for it, and one per operator of the layers that are not"),
+        (lambda a: a[1] != first, "it saves as much as the first layer only if it has as many operators. Has it?"),
+        (lambda a: a[1] == last,
+         "with the last layer hybridized: it has no activation. What does one operator save that becomes one call?"),
+        (lambda a: a[2] != 1, "that is the network hybridized as a whole. Here Python still goes from layer to layer"),
+        (lambda a: a[2] == each, "with each layer hybridized by itself: every layer is a graph of its own"),
+    )
+
+
+class _Counted(nn.HybridSequential):
+    """A network that counts how often it is traced, and how often its Python code runs on arrays."""
+
+    traced = ran = 0
+
+    def hybrid_forward(self, F, x):
+        if F.__name__.endswith("symbol"):
+            self.traced += 1
+        else:
+            self.ran += 1
+        return super().hybrid_forward(F, x)
+
+
+def counted_network():
+    """Return a small network that counts in `traced` and `ran` how its Python code is used."""
+    net = _Counted()
+    net.add(nn.Dense(4, activation="relu"), nn.Dense(2))
+    net.initialize()
+    return net
+
+
+def check_2(answer):
+    """Check a function that takes a network once and returns what serves its requests, compiled or not."""
+    requests = [np.ones((1, 3)) * number for number in range(5)]
+
+    class Used:
+        """A server of a small network, with what its network counted in each round of requests."""
+
+        def __init__(self, rounds):
+            net = counted_network()
+            wanted = [net(request) for request in requests]
+            net.hybridize()
+            serve = answer(net)
+            self.right, self.traced, self.ran = True, [], []
+            for debug in rounds:
+                net.traced = net.ran = 0
+                answers = list(serve(requests, debug=True) if debug else serve(requests))
+                self.traced.append(net.traced)
+                self.ran.append(net.ran)
+                same = [np.allclose(found, value) for found, value in zip(answers, wanted, strict=True)]
+                self.right = self.right and all(same)
+
+    return check(
+        answer,
+        (callable, "give a function that takes a network, such as `start`, repaired"),
+        (lambda start: callable(start(counted_network())),
+         "called with a network, it should return the function that serves"),
+        (lambda _: Used([False]).right, "return the network's answers in a list, one per request"),
+        (lambda _: Used([False]).traced != [0], "the network never runs compiled. Who calls hybridize()?"),
+        (lambda _: Used([False]).traced == [1],
+         "one round of requests traces the network more than once: what happens to the graph at each hybridize()?"),
+        (lambda _: Used([False, False, False]).traced == [1, 0, 0],
+         "the first round is right, but each later one traces the network again"),
+        (lambda _: Used([True]).right,
+         "with debug=True the answers should be those of the network that it was started with, whichever that is"),
+        (lambda _: Used([True]).ran == [len(requests)],
+         "with debug=True from the start, the layers' Python code should run for every request"),
+        (lambda _: Used([False, True]).ran[1] == len(requests),
+         "with debug=True after a compiled round, it still runs compiled: nobody could look inside"),
+        (lambda _: Used([False, True, False, False]).traced[3] == 0 and Used([False, True, False]).ran[2] == 0,
+         "after debugging, it does not go back to running compiled"),
+        (lambda _: Used([False, True, False, True]).right, "compiled or not, the answers should be the same"),
+    )
+
+
+def check_3(answer, rows):
+    """Check a function that predicts what compiling gains, and from how many rows on it gains nothing."""
+    def predicted(asking, compiled, per_row, rows):
+        return max(asking, rows * per_row) / max(compiled, rows * per_row)
+
+    def right(gain, *case):
+        return abs(gain(*case) - predicted(*case)) < 0.006  # two decimals are enough
+
+    return check(
+        answer,
+        (callable, "give a function: its name alone, or lambda asking, compiled, per_row, rows: …"),
+        (lambda gain: float(gain(150, 30, 2, 1)) > 0, "it should return a number"),
+        (lambda gain: min(abs(gain(150, 30, 2, 1) - wrong) for wrong in (4, 0.8, 80, 120)) > 0.006,
+         "that is a difference or a share. How many times as long does the imperative pass take: a ratio"),
+        (lambda gain: abs(gain(150, 30, 2, 1) - 30 / 150) > 1e-6,
+         "with one row it says that compiling makes the network slower: is the ratio upside down?"),
+        (lambda gain: abs(gain(150, 30, 2, 1) - 152 / 32) > 1e-6,
+         "you add Python's time and the device's. What do the Timelines say: do they take turns?"),
+        (lambda gain: right(gain, 150, 30, 2, 1), "with one row both are overhead-bound: the time is Python's"),
+        (lambda gain: gain(150, 30, 2, 1000) != 0,
+         "with a thousand rows you return 0: if both passes take as long, how many times as long is the one?"),
+        (lambda gain: abs(gain(150, 30, 2, 1000) - 1) < 0.006,
+         "with a thousand rows the device needs 2,000 µs. Does it matter then how long Python asked?"),
+        (lambda gain: right(gain, 150, 30, 2, 40),
+         "with 40 rows the device needs 80 µs: longer than the one compiled call, but shorter than five calls"),
+        (lambda gain: right(gain, 200, 20, 5, 7) and right(gain, 90, 60, 1, 75), "right for 150, 30 and 2 µs alone"),
+        (lambda _: rows is not ..., "that is right. Now the number of rows, in place of the second three dots"),
+        (lambda _: float(rows) != 15,
+         "from there on the *compiled* network is no longer overhead-bound. Compare the two networks"),
+        (lambda _: float(rows) in (75, 76),
+         "the gain is 1 where the device needs at least as long as Python, even imperatively"),
+    )

@@ -1,0 +1,130 @@
+"""Check the answers to the exercises of lesson 02, HybridBlock."""
+import numpy
+from mxnet import np
+from mxnet.gluon import nn
+
+from d2lhelpers.counters import count_calls
+from d2lhelpers.exercises import check
+
+FROZEN = {"b", "d", "e"}
+
+
+def letters(answer):
+    """Return the letters in an answer: a list of them, or a text such as "b, d"."""
+    return {letter for part in answer for letter in part.lower() if letter.isalpha()}
+
+
+def check_1(answer):
+    """Check the letters of the results that are frozen."""
+    return check(
+        answer,
+        (lambda a: letters(a) <= set("abcde"), "give a list of letters from a to e, in square brackets"),
+        (lambda a: letters(a), "some are frozen: what stays the same in the compiled layer, but not imperatively?"),
+        (lambda a: not {"a", "c"} <= letters(a),
+         "two of yours stay the same imperatively, too, as long as nothing changes between the calls"),
+        (lambda a: "a" not in letters(a),
+         "one of yours stays the same only while the network predicts, and so it does imperatively"),
+        (lambda a: "c" not in letters(a),
+         "one of yours stays the same only while the parameter does, and so it does imperatively"),
+        (lambda a: len(letters(a)) > 1, "what you name is frozen, but it is not the only one"),
+        (lambda a: "b" in letters(a), "what you name is frozen. Which other one draws, and how often when compiled?"),
+        (lambda a: "e" in letters(a), "what you name is frozen. Did epoch change between your calls?"),
+        (lambda a: letters(a) == FROZEN, "what you name is frozen. Did the parameter change between your calls?"),
+    )
+
+
+def check_2(answer, five_calls, Deep):
+    """Check how often the input is squared in each of the five calls, which are made here."""
+    results = [result[0].item() for result in five_calls(Deep(), np.array([2.0]))]
+    depths = [round(numpy.log2(numpy.log2(result))) for result in results]
+    return check(
+        answer,
+        (lambda a: len([float(n) for n in a]) == 5, "give five numbers, in square brackets"),
+        (lambda a: float(a[3]) != 2 * depths[3],
+         "the fourth call: one operator squares both rows. How often is a row squared?"),
+        (lambda a: max(float(n) for n in a) <= 5, "count how often the input is squared, not what comes out"),
+        (lambda a: float(a[0]) == depths[0], "the first call: which depth is there while the layer is traced?"),
+        (lambda a: float(a[1]) == depths[1], "the second call: who reads the attribute?"),
+        (lambda a: float(a[2]) == depths[2], "the third call: what becomes of the old graph?"),
+        (lambda a: float(a[3]) == depths[3], "the fourth call: does a second row, or recording, need another graph?"),
+        (lambda a: float(a[4]) == depths[4], "the fifth call: which code runs after hybridize(False)?"),
+    )
+
+
+def check_3(answer, MLP):
+    """Check a class that is `MLP`, converted."""
+    dark = np.random.uniform(0, 0.99, size=(3, 1, 8, 8))
+    bright = 2 + 253 * dark
+    shaded = bright.copy()
+    shaded[:, :, :4] = 1  # in every image, half of the pixels lie not above 1
+    mixed = np.concatenate([dark[:1], bright[:2]])
+    brightest = dark / dark.max()  # not above 1
+    one_pixel = dark.copy()
+    one_pixel[0, 0, 0, 0] = 200
+    originals = {}
+
+    def pair(size=(8, 8)):
+        """Return the original and a converted network for images of a size, with the same parameters."""
+        if size not in originals:
+            originals[size] = MLP()
+        original, network = originals[size], answer()
+        for each in (original, network):
+            each(np.ones((3, 1, *size)))
+        layers = zip(original.collect_params().values(), network.collect_params().values(), strict=True)
+        for source, target in layers:
+            target.set_data(source.data())
+        return original, network
+
+    def compiled():
+        """Return the original and a converted network that was traced with two dark images."""
+        original, network = pair()
+        network.hybridize()
+        network(dark[:2])
+        return original, network
+
+    def initialized(network):
+        """Return whether a network that has just been made can be called."""
+        try:
+            return network(dark) is not None
+        except RuntimeError as error:
+            if "not been initialized" in str(error):
+                return False
+            raise
+
+    def agree(networks, images):
+        original, network = networks
+        return numpy.allclose(network(images).asnumpy(), original(images).asnumpy(), rtol=1e-4, atol=1e-5)
+
+    def calls(network):
+        return count_calls(lambda: network(dark))
+
+    return check(
+        answer,
+        (lambda a: isinstance(a, type), "give the class itself, without parentheses"),
+        (lambda a: issubclass(a, nn.HybridBlock), "derive it from nn.HybridBlock"),
+        (lambda a: a.forward is nn.HybridBlock.forward or a.forward is nn.HybridSequential.forward,
+         "it keeps a forward of its own, which is called in place of hybrid_forward"),
+        (lambda a: initialized(a()), "its parameters have not been initialized. Which line of MLP does that?"),
+        (lambda a: a()(dark).shape == (3, 10), "imperatively, three images of 8 by 8 need three rows of ten numbers"),
+        (lambda a: pair(), "it needs the two layers of the MLP, in the same order"),
+        (lambda a: agree(pair(), dark) or agree(pair(), bright),
+         "imperatively, it differs from the MLP for dark and for bright images: compare the two line by line"),
+        (lambda a: agree(pair(), dark), "imperatively, images with values up to 1 come out differently"),
+        (lambda a: agree(pair(), bright), "imperatively, images with values up to 255 come out differently"),
+        (lambda a: agree(pair(), shaded),
+         "imperatively, bright images come out differently if they have dark pixels, too"),
+        (lambda a: agree(pair(), mixed),
+         "imperatively, a dark image in a batch with bright ones comes out differently"),
+        (lambda a: agree(pair(), brightest), "imperatively, images whose largest value is 1 come out differently"),
+        (lambda a: agree(pair(), 1.5 * brightest), "imperatively, images with values up to 1.5 come out differently"),
+        (lambda a: agree(pair(), one_pixel),
+         "imperatively, dark images with a single pixel of 200 come out differently"),
+        (lambda a: agree(pair((6, 5)), mixed[:, :, :6, :5]), "right for images of 8 by 8 pixels alone"),
+        (lambda a: compiled()[1](dark[:2]).shape == (2, 10),
+         "compiled, it fails: which line asks for a fact, or lacks its F?"),
+        (lambda a: agree(compiled(), dark[:2]), "imperatively it is right, but not compiled"),
+        (lambda a: agree(compiled(), dark), "right for two images, with which it was traced; with three it is not"),
+        (lambda a: agree(compiled(), bright), "it was traced with values up to 1; up to 255 it is no longer right"),
+        (lambda a: agree(compiled(), mixed), "compiled, a mixed batch comes out differently"),
+        (lambda a: calls(compiled()[1]) == 1, "compiled, Python still hands over more than one call"),
+    )

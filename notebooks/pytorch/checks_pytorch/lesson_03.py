@@ -1,0 +1,186 @@
+"""Check the answers to the exercises of lesson 03, Waiting, threads and copies."""
+import threading
+
+import torch
+
+from d2lhelpers.exercises import check
+from d2lhelpers.torch import lines_that_wait
+
+WAIT = 3  # seconds until a check no longer waits for what a right answer does at once
+
+
+def loss_and_gradient(loss_of):
+    """Return the loss of 30 rows by a function, and its gradient or None, in double precision."""
+    scores = torch.randn(30, 3, generator=torch.Generator().manual_seed(3), dtype=torch.float64, requires_grad=True)
+    loss = loss_of(scores, torch.arange(30) % 3)
+    gradient = None
+    if isinstance(loss, torch.Tensor) and loss.requires_grad:
+        [gradient] = torch.autograd.grad(loss, scores, allow_unused=True)
+    return float(torch.as_tensor(loss).detach()), gradient
+
+
+def check_1(answer, functions, run):
+    """Check new functions in place of some of `functions`, so that no line of `run(functions)` waits for a GPU."""
+    wanted, wanted_gradient = loss_and_gradient(functions["loss_of"])
+
+    def with_zeros(scores, labels):  # the likeliest mistake
+        losses = torch.nn.functional.cross_entropy(scores, labels, reduction="none")
+        return torch.where(losses > losses.mean(), losses, 0).mean()
+
+    def runs(new):
+        run(functions | new)
+        return True
+
+    def close(one, two):
+        return abs(one - two) < 1e-6
+
+    def waits(**new):
+        return len(lines_that_wait(lambda: run(functions | new)))
+
+    def averages_zeros(new):
+        loss, _ = loss_and_gradient(new["loss_of"])
+        return close(loss, loss_and_gradient(with_zeros)[0])
+
+    def same_loss(new):
+        loss, _ = loss_and_gradient(new["loss_of"])
+        return close(loss, wanted)
+
+    def same_gradient(new):
+        _, gradient = loss_and_gradient(new["loss_of"])
+        return gradient is not None and torch.allclose(gradient, wanted_gradient)
+
+    def same_lowest(new):
+        one, two = torch.tensor(1.0), torch.tensor(2.0)
+        return [float(new["lowest"](*pair)) for pair in [(one, two), (two, one), (one, one)]] == [1, 1, 1]
+
+    def first_lowest(new):
+        return float(new["lowest"](torch.tensor(float("inf")), torch.tensor(1.0))) == 1
+
+    def needs_no_values(new):
+        try:
+            run(functions | new, device="meta")
+        except (NotImplementedError, RuntimeError, TypeError):
+            return False
+        return True
+
+    return check(
+        answer,
+        (lambda new: isinstance(new, dict) and new and set(new) <= set(functions) and all(map(callable, new.values())),
+         'give a dictionary from names of functions to new functions, such as {"name": my_function}'),
+        (runs, "the loop has to run with your functions: they get the arguments of the old ones"),
+        (lambda new: not set(new) & {"drop", "clip"},
+         "one of the functions that you replaced never made Python wait: leave it"),
+        (lambda new: "loss_of" not in new or not averages_zeros(new),
+         "the losses of the hard rows are added up, but then divided by the number of all rows"),
+        (lambda new: "loss_of" not in new or same_loss(new), "the loss should have the same value as before: the mean "
+         "over the hard rows, and over no others"),
+        (lambda new: "loss_of" not in new or same_gradient(new),
+         "the loss has the right value, but its gradient is not what it was: the network would not learn the same"),
+        (lambda new: "lowest" not in new or same_lowest(new), "of two losses, lowest should return the lower one"),
+        (lambda new: "lowest" not in new or first_lowest(new),
+         "right for two losses. But the loop begins with infinity: what does your lowest return for infinity and 1?"),
+        (lambda new: waits(**new) < waits(), "as many lines wait as before, or more. Which ones, with this answer?"),
+        (lambda new: waits(**new) == 0, "fewer lines wait than before, but one still does. Which one, with this "
+         "answer?"),
+        (needs_no_values, "no line seems to wait, but on the meta device the loop fails: a value is still needed"))
+
+
+def check_2(answer):
+    """Check a function that returns the fewest workers with which training never waits, or None if none are enough."""
+    def right(*cases):
+        return lambda workers: all(workers(*case) == wanted for case, wanted in cases)
+
+    def is_number_or_none(workers):
+        result = workers(0.25, 0.25, 0.125, 8)
+        return result is None or float(result) == round(float(result))
+
+    return check(
+        answer,
+        (callable, "give a function, not its result: its name alone, or lambda wait, compute, train, cores: …"),
+        (lambda workers: workers(0.25, 0.25, 0.125, 8) is not None,
+         "0.25 s of waiting, 0.25 s of computing, 0.125 s of training, 8 cores: that can be done, and your function "
+         "says None"),
+        (is_number_or_none, "it should return a whole number of workers"),
+        (right(((0.25, 0, 0.125, 8), 2), ((1.0, 0, 0.125, 16), 8)),
+         "a disk alone: one worker delivers a batch every `wait` seconds. How often do w workers deliver one?"),
+        (right(((0.11, 0, 0.05, 8), 3), ((0.03, 0, 0.05, 8), 1)),
+         "right if the times divide evenly. And 0.11 s of waiting for 0.05 s of training, or 0.03 s?"),
+        (right(((0.25, 0.25, 0.125, 8), 4), ((0.125, 0.5, 0.25, 8), 3)),
+         "right for a disk alone. But a worker that waits and computes takes time for both, batch by batch"),
+        (right(((1.0, 0, 0.125, 2), 8)),
+         "right with many cores. But who waits for the disk needs no core: a worker that only waits is never one too "
+         "many"),
+        (right(((0.25, 0.25, 0.125, 2), None), ((0, 0.5, 0.125, 4), None)),
+         "0.25 s of computing per 0.125 s of training keep two cores busy, and one of the two trains. Is any number of "
+         "workers enough?"),
+        (right(((0.25, 0.25, 0.125, 3), 4), ((0, 0.5, 0.125, 5), 4), ((1.0, 0.125, 0.125, 2), 9)),
+         "your function says that the cores are not enough, or asks for another number, where they just are enough: "
+         "count cores that compute, not workers"),
+        (right(((0.1, 0.45, 0.25, 3), 3)),
+         "right where the times divide evenly. But 0.1 s of waiting, 0.45 s of computing, 0.25 s of training, 3 cores? "
+         "Workers that are faster than training together do not compute all the time"))
+
+
+def check_3(answer):
+    """Check a generator that loads one batch ahead in a thread, and no more than one."""
+    def held(ahead):
+        """Return how many batches are begun while the loop holds the first, and whether it got it before the second."""
+        begun = []
+        in_time = []
+        gate = threading.Event()
+        second, third = threading.Event(), threading.Event()
+
+        def batches():
+            for number in range(9):
+                begun.append(number)
+                if number == 1:
+                    second.set()
+                    in_time.append(gate.wait(WAIT))  # the second is loaded only after the loop has the first
+                if number == 2:
+                    third.set()
+                yield number
+
+        received = iter(ahead(batches()))
+        next(received)
+        gate.set()
+        second.wait(1)  # a wrong answer may never begin it
+        third.wait(0.3)  # a right one never begins this
+        count = len(begun)
+        list(received)
+        return count, all(in_time)
+
+    def before_error(ahead):
+        """Return the batches that arrive before an error in loading, and whether the error arrives."""
+        def broken():
+            yield 0
+            yield 1
+            raise OSError("the disk")
+
+        received = []
+        try:
+            for batch in ahead(broken()):
+                received.append(batch)
+        except OSError:
+            return received, True
+        return received, False
+
+    tensors = [torch.zeros(2), torch.ones(2), torch.ones(2)]
+    odd = [0, None, (), 1, ..., False, None]
+    return check(
+        answer,
+        (callable, "give the function itself, without calling it: its name alone"),
+        (lambda ahead: list(ahead(iter(range(5)))) == list(range(5)),
+         "it should yield all batches in order, each once, and end after the last"),
+        (lambda ahead: list(ahead([3, 4])) == [3, 4] and list(ahead([])) == [],
+         "`batches` may be a list, or empty: anything that a for loop takes"),
+        (lambda ahead: list(map(id, ahead(tensors))) == list(map(id, tensors)),
+         "right for numbers. But batches are tensors, which == compares element by element"),
+        (lambda ahead: list(ahead(odd)) == odd,
+         "some of these batches were lost: [0, None, (), 1, ..., False, None]. What tells your function that there are "
+         "no more?"),
+        (lambda ahead: held(ahead)[1],
+         "the loop got its first batch only after the second had been loaded, so loading and training take turns"),
+        (lambda ahead: held(ahead)[0] > 1, "while the loop holds the first batch, nobody has begun to load the second"),
+        (lambda ahead: held(ahead)[0] == 2, "while the loop holds the first batch, more than the second is loaded"),
+        (lambda ahead: before_error(ahead)[1], "an error in loading should reach the loop. Here it was lost"),
+        (lambda ahead: before_error(ahead)[0] == [0, 1], "the batches before an error should arrive before it does"))

@@ -1,0 +1,190 @@
+"""Check the answers to the exercises of lesson 05, Sharding."""
+import math
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from d2lhelpers.attempts import Attempt
+from d2lhelpers.exercises import check
+
+FUNCTION = "give a function: its name alone, without parentheses"
+TO_ALL = "allreduce", "allgather", "_allgather", "broadcast", "gather"  # collectives that give a rank everything
+A_PART = "reduce_scatter", "_reduce_scatter", "scatter", "recv"  # whose first argument is filled by other ranks
+
+
+def check_1(answer, gpus):
+    """Check a function of parameters and ranks, the bytes a rank holds in four ways, and the GPUs that these need."""
+    PLACES = (10**6, 1), (10**6, 2), (10**9, 64)
+
+    def numbers(P, N):
+        """Return what the function returns, without names."""
+        found = answer(P, N)
+        return list(found.values()) if isinstance(found, dict) else found
+
+    def gives(which, wanted):
+        return lambda _: all(abs(float(numbers(P, N)[which]) - wanted(P, N)) < 2 for P, N in PLACES)
+
+    def each_gpu(compare):
+        """Compare each number of GPUs with the right one; None and infinity are no number."""
+        found = [math.inf if number is None else float(number) for number in gpus]
+        return all(compare(*both) for both in zip(found, (math.inf, math.inf, 3, 2), strict=True))
+
+    return check(
+        answer,
+        (callable, FUNCTION),
+        (lambda _: len(numbers(10**6, 2)) == 4, "it returns four numbers: replicated, ZeRO-1, ZeRO-2, FSDP"),
+        (lambda f: not gives(0, lambda P, N: 16 * P)(f), "that is AdamW, whose state has two numbers per parameter"),
+        (gives(0, lambda P, N: 12 * P), "replicated: how many bytes per parameter are there, and of what?"),
+        (gives(3, lambda P, N: 12 * P / N), "FSDP: a rank has a shard of everything"),
+        (gives(1, lambda P, N: 8 * P + 4 * P / N), "ZeRO-1: only the optimizer's state is divided. How much is that?"),
+        (gives(2, lambda P, N: 4 * P + 8 * P / N), "ZeRO-2: what is whole, and what is divided?"),
+        (lambda _: gpus is not ..., "the function is right. Now the four numbers, in place of the second three dots"),
+        (lambda _: len(gpus) == 4, "the function is right, but there are four numbers of GPUs, one for each way"),
+        (lambda _: each_gpu(lambda found, right: found == right or right < math.inf),
+         "one of these numbers is not enough. What does a rank hold in that way, however many ranks there are?"),
+        (lambda _: each_gpu(lambda found, right: found >= right),
+         "with one of these numbers a rank holds more than the GPU has"),
+        (lambda _: each_gpu(lambda found, right: found <= right), "for one of the ways fewer GPUs would do"),
+    )
+
+
+class Calls(TorchDispatchMode):
+    """Keep the names of the collectives in a `with` block, and add up the bytes that come from other ranks."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+        self.bytes = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if function.namespace == "c10d":
+            name = function.__name__
+            self.names.append(name)
+            filled = [args[0]] if torch.is_tensor(args[0]) else args[0]
+            if name.startswith(A_PART) or (name.startswith("reduce_.") and args[3] == dist.get_rank()):
+                self.bytes += sum(each.nbytes for each in filled)
+            elif name.startswith("alltoall"):  # a part of what it gets is its own
+                self.bytes += sum(each.nbytes for each in filled) * (1 - 1 / dist.get_world_size())
+        return function(*args, **(kwargs or {}))
+
+
+def check_2(answer, make, X, y):
+    """Check a function that has each gradient averaged and freed during the backward pass."""
+    def backward(function):
+        rank, ranks = dist.get_rank(), dist.get_world_size()
+        net = make()
+        parameters = list(net.parameters())
+        shards = function(net)
+        kind = "dict" if isinstance(shards, dict) else "other"
+        early = kind == "dict" and len(shards) > 0
+        whole = [0]
+        if kind == "other" or early:
+            return {"kind": kind, "early": early}
+
+        def count(_):                    # runs after the answer's own hooks
+            whole.append(sum(each.grad is not None for each in parameters))
+
+        for each in parameters:
+            each.register_post_accumulate_grad_hook(count)
+        with Calls() as calls:
+            nn.functional.cross_entropy(net(X.chunk(ranks)[rank]), y.chunk(ranks)[rank]).backward()
+        found = [shards.get(each) for each in parameters]
+        storages = {each.untyped_storage().data_ptr(): each.untyped_storage().nbytes()
+                    for each in found if each is not None}
+        return {"kind": kind, "early": early, "found": found, "calls": calls.names, "sent": calls.bytes,
+                "most": max(whole), "left": whole[-1], "bytes": sum(storages.values())}
+
+    attempt = Attempt()
+
+    def gradients(rows):
+        net = make()
+        nn.functional.cross_entropy(net(X[rows]), y[rows]).backward()
+        return [each.grad.flatten() for each in net.parameters()]
+
+    def everywhere(rule):
+        return lambda _: all(rule(result) for result in attempt.results)
+
+    def each_shard(rule):
+        return lambda _: all(found is not None and rule(found) for result in attempt.results
+                             for found in result["found"])
+
+    def near(wanted):
+        """Return whether the shard of each rank is near its part of the gradients `wanted(rank)`."""
+        pairs = [pair for rank, result in enumerate(attempt.results)
+                 for pair in zip(result["found"], wanted(rank), strict=True)]
+        return all(torch.allclose(found, right, rtol=1e-3, atol=1e-6) for found, right in pairs)
+
+    def mean(rank):
+        return [each.chunk(2)[rank] for each in gradients(slice(None))]
+
+    def own(rank):
+        return [each.chunk(2)[rank] for each in gradients(slice(32 * rank, 32 * rank + 32))]
+
+    flat = [each.numel() // 2 for each in make().parameters()]
+    return check(
+        answer,
+        (callable, FUNCTION),
+        *attempt.rules(backward, answer),
+        (everywhere(lambda result: result["kind"] == "dict"), "it returns a dict, which the backward pass fills"),
+        (everywhere(lambda result: not result["early"]),
+         "the dict is full before the backward pass: it works before, not during the next one"),
+        (each_shard(lambda found: True), "a parameter has no part in the dict after the backward pass"),
+        (everywhere(lambda result: [tuple(found.shape) for found in result["found"]] == [(size,) for size in flat]),
+         "a part is half of a gradient, and flat"),
+        (lambda _: not near(own), "a part is of this rank's rows alone"),
+        (lambda _: not near(lambda rank: mean(1 - rank)), "a part is a mean, but that of the other rank's half"),
+        (lambda _: near(mean), "a part is not the mean of both ranks' gradients"),
+        (everywhere(lambda result: result["left"] == 0), "a whole gradient is left after the backward pass"),
+        (everywhere(lambda result: result["most"] == 0),
+         "whole gradients wait for others: free each one in its own hook"),
+        (everywhere(lambda result: not any(name.startswith(TO_ALL) for name in result["calls"])
+                    and result["sent"] <= 4 * sum(flat)),
+         "a rank gets more than it needs for its part of the mean: that sends more than it must"),
+        (everywhere(lambda result: result["bytes"] <= 4 * sum(flat)),
+         "a part is a view of a whole gradient: all of it stays in memory"),
+    )
+
+
+def check_3(answer):
+    """Check a function that clips the gradient of a sharded vector by the norm of the whole."""
+    whole = torch.arange(1.0, 7.0)
+    attempt = Attempt(size=3)
+
+    def clipped(function, limits):
+        found = []
+        for limit in limits:
+            shard = torch.zeros(2)
+            shard.grad = whole.chunk(3)[dist.get_rank()].clone()
+            function(shard, limit)
+            found.append(shard.grad)
+        return found
+
+    def after(which):
+        """Return the gradient of all ranks together, after the first, second or third limit."""
+        return torch.cat([found[which] for found in attempt.results])
+
+    def same_factor():
+        return (after(0) / whole).std() < 1e-3
+
+    def scaled_per_rank():
+        factors = (after(0) / whole).view(3, 2)
+        return (factors[:, 0] - factors[:, 1]).abs().max() < 1e-3
+
+    return check(
+        answer,
+        (callable, FUNCTION),
+        *attempt.rules(clipped, answer, (1.0, 4.0, 100.0)),
+        (lambda _: not torch.equal(after(0), whole), "the gradients are as they were: `shard.grad` must change"),
+        (lambda _: scaled_per_rank(), "clipping keeps the direction: one factor for all numbers of a shard"),
+        (lambda _: same_factor(), "the ranks scale by different factors: what must they know of each other first?"),
+        (lambda _: abs(after(0).norm() - 1 / whole.norm()) > 1e-3,
+         "all ranks scale alike, but by a square: what makes it a norm?"),
+        (lambda _: abs(after(0).norm() - math.sqrt(3)) > 1e-3,
+         "all ranks scale alike, but to more than the limit: is the square of the norm a sum, or a mean?"),
+        (lambda _: abs(after(0).norm() - 1) < 1e-3,
+         "all ranks scale alike, but not to the limit: do norms add up, or their squares?"),
+        (lambda _: abs(after(1).norm() - 4) < 4e-3, "right for a limit of 1 alone"),
+        (lambda _: torch.allclose(after(2), whole), "a norm below the limit is left alone"),
+    )

@@ -1,0 +1,647 @@
+"""The ablations: each takes one effect away, so that a claim about the effect must fail.
+
+A cell whose assertion claims an effect is tagged `claim:<ablation>`. An ablation applies in the lesson's kernel and in
+every Python process that the lesson starts. But a variable that the lesson itself sets for such a process keeps the
+lesson's value, because those experiments are the lesson's controls.
+"""
+import functools
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Ablation:
+    """What takes an effect away: environment variables, set again after `configure_engine`, or a change to a module."""
+
+    env: dict = field(default_factory=dict)
+    change: Callable | None = None  # called with the module as soon as it has been imported
+    module: str | None = None
+    parallel: bool = False  # whether it prevents parallel work, as a machine with one core does
+
+
+ABLATIONS = {
+    "serial-engine": Ablation({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
+    "one-workspace": Ablation({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
+    "fresh-memory": Ablation({"MALLOC_MMAP_THRESHOLD_": "65536"}),  # glibc returns every larger array to the system
+    "kept-memory": Ablation({"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**30)}),  # glibc returns nothing
+}
+
+
+def changes(module, parallel=False):
+    """Make the decorated function an ablation that changes `module`; its name is the function's, with hyphens."""
+    def register(change):
+        ABLATIONS[change.__name__.replace("_", "-")] = Ablation(change=change, module=module, parallel=parallel)
+    return register
+
+
+def wrap(owner, name, around):
+    """Replace the function or method `name` of `owner` with `around(the_old_one, *arguments)`."""
+    old = getattr(owner, name)
+    setattr(owner, name, lambda *args, **options: around(old, *args, **options))
+
+
+@changes("mxnet")
+def no_hybridize(mxnet):
+    """Let `hybridize` do nothing: every network stays imperative."""
+    wrap(mxnet.gluon.HybridBlock, "hybridize", lambda hybridize, net, *args, **options: None)
+
+
+@changes("mxnet")
+def no_static(mxnet):
+    """Let `hybridize` ignore its static options: each call allocates its memory and makes its operators anew."""
+    wrap(mxnet.gluon.HybridBlock, "hybridize", lambda hybridize, net, *args, static_alloc=False, static_shape=False,
+         **options: hybridize(net, *args, **options))
+
+
+@changes("mxnet")
+def wide_layers(mxnet):
+    """Make narrow dense layers so much wider that their operators take far longer than Python needs to ask for them."""
+    wrap(mxnet.gluon.nn.Dense, "__init__", lambda make, net, units, *args, **options:
+         make(net, widening(mxnet) * units if units <= 256 else units, *args, **options))
+
+
+@functools.cache
+def widening(mxnet):
+    """Return how much wider: at least 12 times, and so much that two layers take 120 times as long as one dispatch."""
+    from d2lhelpers import measure
+
+    x = mxnet.np.ones((1, 512))
+    dispatch = measure(lambda: [x + x for _ in range(10)], repeat=50).median / 10
+    mxnet.nd.waitall()
+
+    def two_layers(first, second):
+        return x.dot(first).dot(second)
+
+    for factor in (12, 18, 27, 40):
+        first = mxnet.np.ones((512, 256 * factor))
+        second = mxnet.np.ones((256 * factor, 128 * factor))
+        layers = functools.partial(two_layers, first, second)
+        if measure(layers, repeat=20, sync=mxnet.nd.waitall).median > 120 * dispatch:
+            break
+    return factor
+
+
+@changes("mxnet")
+def trace_every_call(mxnet):
+    """Trace a hybridized network anew in each call, so that Python decides everything again."""
+    def trace_and_call(call, net, *args):
+        net._clear_cached_op()
+        return call(net, *args)
+
+    wrap(mxnet.gluon.HybridBlock, "_call_cached_op", trace_and_call)
+
+
+@changes("mxnet")
+def both_branches(mxnet):
+    """Let `cond` compute both branches, as `where` does."""
+    for module in (mxnet.nd, mxnet.sym):
+        module.contrib.cond = lambda condition, then, other, F=module: F.broadcast_add(
+            F.broadcast_mul(condition, then()), F.broadcast_mul(1 - condition, other()))
+
+
+@changes("mxnet")
+def warm_copies(mxnet):
+    """Let every copy of a large array to a device reuse the memory of the first such copy."""
+    places = {}
+
+    def into_used(copyto, array, other):
+        if isinstance(other, mxnet.Context) and array.size > 1e7:
+            if (array.shape, other) not in places:
+                places[array.shape, other] = copyto(array, other)
+            other = places[array.shape, other]
+        return copyto(array, other)
+
+    wrap(mxnet.np.ndarray, "copyto", into_used)
+
+
+@changes("mxnet")
+def wait_per_step(mxnet):
+    """Let every step of a Trainer wait until the engine has nothing left to do."""
+    def step_and_wait(step, *args):
+        step(*args)
+        mxnet.nd.waitall()
+
+    wrap(mxnet.gluon.Trainer, "step", step_and_wait)
+
+
+@changes("mxnet", parallel=True)
+def no_pacing(mxnet):
+    """Let Python run ahead: waiting for one array does nothing."""
+    wrap(mxnet.nd.NDArray, "wait_to_read", lambda wait, array: None)
+
+
+@changes("mxnet")
+def rescaled_per_device(mxnet):
+    """Let `Trainer.step` divide the summed gradients by the rows of one device, not by those of the whole batch."""
+    wrap(mxnet.gluon.Trainer, "step", lambda step, trainer, batch_size:
+         step(trainer, batch_size / len(trainer._params[0].list_ctx())))
+
+
+@changes("mxnet")
+def stored_statistics(mxnet):
+    """Let batch normalization always use its stored statistics, so that no row depends on other rows."""
+    wrap(mxnet.gluon.nn.BatchNorm, "__init__", lambda make, net, *args, **options:
+         make(net, *args, **{**options, "use_global_stats": True}))
+
+
+@changes("mxnet")
+def no_push(mxnet):
+    """Let all workers of a distributed store except the first push zeros, so that their work counts for nothing."""
+    def push_zeros(push, store, key, value, *args, **options):
+        if store.type.startswith("dist") and store.rank > 0:
+            value = [0 * each for each in value] if isinstance(value, (list, tuple)) else 0 * value
+        return push(store, key, value, *args, **options)
+
+    wrap(mxnet.kvstore.KVStore, "push", push_zeros)
+    wrap(mxnet.kvstore.KVStore, "pushpull", push_zeros)
+
+
+@changes("mxnet")
+def no_compression(mxnet):
+    """Let `Trainer` ignore compression: gradients travel whole."""
+    wrap(mxnet.gluon.Trainer, "__init__", lambda make, *args, compression_params=None, **rest: make(*args, **rest))
+
+
+@changes("mxnet")
+def no_async(mxnet):
+    """Let every distributed store wait for all its workers."""
+    wrap(mxnet.kv, "create", lambda create, kind="local": create(kind.replace("async", "sync")))
+
+
+@changes("mxnet")
+def no_checkpoint(mxnet):
+    """Let parameters, and an optimizer's state, be neither stored nor loaded."""
+    mxnet.gluon.Block.save_parameters = lambda self, *args, **options: None
+    mxnet.gluon.Block.load_parameters = lambda self, *args, **options: None
+    mxnet.gluon.Trainer.save_states = lambda self, path: None
+    mxnet.gluon.Trainer.load_states = lambda self, path: None
+
+
+@changes("mxnet")
+def no_momentum(mxnet):
+    """Let SGD ignore its momentum: it has no state that a checkpoint could miss."""
+    def make_without(make, sgd, *args, momentum=0.0, **options):
+        make(sgd, *args, **options)
+
+    wrap(mxnet.optimizer.SGD, "__init__", make_without)
+
+
+@changes("d2lhelpers.process.fresh", parallel=True)
+def one_thread(process):
+    """Run operators on one thread in every process that a lesson starts, whatever the lesson sets."""
+    def launch_with_one_thread(launch, commands, timeout=60):
+        changed = {}
+        for name, (command, variables) in commands.items():
+            changed[name] = command, {**variables, "OMP_NUM_THREADS": "1"}
+        return launch(changed, timeout)
+
+    wrap(process, "launch", launch_with_one_thread)
+
+
+@changes("d2lhelpers.mxnet.data_parallel")
+def forgetful_allreduce(helpers):
+    """Let `allreduce` leave every array as it is."""
+    helpers.allreduce = lambda data: None
+
+
+@changes("d2lhelpers.mxnet.data_parallel")
+def averaged_gradients(helpers):
+    """Let `allreduce` average over the devices, as if each had divided its gradient."""
+    def average(allreduce, data):
+        allreduce(data)
+        for array in data:
+            array[:] = array / len(data)
+
+    wrap(helpers, "allreduce", average)
+
+
+@changes("d2lhelpers.mxnet.data_parallel")
+def equal_parts(helpers):
+    """Let `split_and_load` ignore its weights, so that all devices get the same number of rows."""
+    wrap(helpers, "split_and_load", lambda split, data, devices, weights=None: split(data, devices))
+
+
+@changes("numpy")
+def one_size(numpy):
+    """Let every float32 array of ones with one axis have the same few numbers, which a cache holds."""
+    def few(ones, shape, dtype=None, *args, **options):
+        return ones(2**14 if isinstance(shape, int) and dtype == "float32" else shape, dtype, *args, **options)
+
+    wrap(numpy, "ones", few)
+
+
+@changes("numpy.random")
+def in_order(random):
+    """Let a random generator return what it should mix as it was."""
+    class Generator:
+        def permutation(self, values):
+            return values
+
+    random.default_rng = lambda seed=None: Generator()
+
+
+@changes("numpy")
+def long_rows(numpy):
+    """Let every grid of numbers in order be one long row."""
+    class Numbers(numpy.ndarray):
+        def reshape(self, *shape):
+            whole = numpy.asarray(self)
+            return whole.reshape(1, -1) if len(shape) == 2 and min(shape) > 0 else whole.reshape(*shape)
+
+    wrap(numpy, "arange", lambda arange, *args, **options: arange(*args, **options).view(Numbers))
+
+
+@changes("ast")
+def no_definitions(ast):
+    """Let a program lose the definitions before its last line, so that no call can be replaced."""
+    def last_line(parse, *args, **options):
+        tree = parse(*args, **options)
+        if isinstance(tree, ast.Module) and any(isinstance(each, ast.FunctionDef) for each in tree.body):
+            tree.body = tree.body[-1:]
+        return tree
+
+    wrap(ast, "parse", last_line)
+
+
+@changes("torch")
+def no_compile(torch):
+    """Let `torch.compile` return the function as it is."""
+    def compile_nothing(model=None, **options):
+        if model is None:  # it is used as a decorator with options
+            return lambda function: function
+        return model
+
+    torch.compile = compile_nothing
+
+
+@changes("torch")
+def no_product(torch):
+    """Let `@` return at once, as if the product were still to be computed."""
+    wrap(torch.Tensor, "__matmul__", lambda product, one, other: one)
+
+
+@changes("torch")
+def static_shapes(torch):
+    """Let `torch.compile` make one graph per shape, and never one for any number of rows."""
+    wrap(torch, "compile", lambda compile, *args, **options: compile(*args, **{**options, "dynamic": False}))
+
+
+@changes("torch._dynamo.config")
+def no_limit(config):
+    """Let `torch.compile` recompile a function as often as its guards fail."""
+    config.recompile_limit = 1000
+
+
+@changes("torch.compiler")
+def all_guards(compiler):
+    """Let no stance skip guards."""
+    wrap(compiler, "set_stance", lambda stance, *args, skip_guard_eval_unsafe=False, **options:
+         stance(*args, **options))
+
+
+@changes("torch.distributed.fsdp")
+def replicated(fsdp):
+    """Let `fully_shard` shard over groups of one rank: every rank holds, and averages, everything."""
+    from torch.distributed.device_mesh import init_device_mesh
+
+    def shard_over_one(shard, net, mesh, **options):
+        groups_of_one = init_device_mesh("cpu", (mesh.size(), 1), mesh_dim_names=("replicate", "shard"))
+        return shard(net, mesh=groups_of_one, **options)
+
+    wrap(fsdp, "fully_shard", shard_over_one)
+
+
+@changes("torch.distributed.fsdp")
+def always_reduce(fsdp):
+    """Let FSDP2 reduce the gradients in every backward pass, whatever it was told."""
+    fsdp.FSDPModule.set_requires_gradient_sync = lambda *args, **options: None
+
+
+@changes("torch.distributed.fsdp")
+def one_precision(fsdp):
+    """Let FSDP2 ignore the types that it was told: everything is in the parameters' own type."""
+    wrap(fsdp, "MixedPrecisionPolicy", lambda policy, **types: policy())
+
+
+@changes("torch.utils.checkpoint")
+def no_recompute(module):
+    """Let activation checkpointing keep everything, and recompute nothing."""
+    wrap(module, "checkpoint", lambda checkpoint, function, *args, **options: function(*args))
+
+
+@changes("torch")
+def whole_batch(torch):
+    """Let `chunk` return the whole tensor as its only part: there are no micro-batches."""
+    torch.Tensor.chunk = lambda tensor, *args, **options: (tensor,)
+
+
+@changes("torch")
+def no_autocast(torch):
+    """Let `autocast` change no type."""
+    wrap(torch.autocast, "__init__", lambda make, context, *args, enabled=True, **options:
+         make(context, *args, enabled=False, **options))
+
+
+@changes("torch")
+def no_scaling(torch):
+    """Let a gradient scaler scale nothing, and skip no step."""
+    wrap(torch.amp.GradScaler, "__init__", lambda make, scaler, *args, enabled=True, **options:
+         make(scaler, *args, enabled=False, **options))
+
+
+@changes("torch.distributed")
+def no_exchange(dist):
+    """Let a reduce-scatter reduce nothing: each rank keeps its own gradients."""
+    def keep_own(output, input, **_):
+        own = input.view(dist.get_world_size(), -1)[dist.get_rank()]
+        return output.copy_(own.view_as(output))
+
+    dist.all_to_all_single = lambda output, input: output.copy_(input)
+    dist.reduce_scatter_single = keep_own
+
+
+@changes("concurrent.futures.thread", parallel=True)
+def no_threads(thread):
+    """Let a pool of threads make each call at once, in the thread that submits it."""
+    def call_at_once(submit, pool, function, *args, **options):
+        future = thread._base.Future()
+        try:
+            future.set_result(function(*args, **options))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    wrap(thread.ThreadPoolExecutor, "submit", call_at_once)
+
+
+@changes("torch.utils.data.dataloader")
+def no_workers(dataloader):
+    """Let every `DataLoader` load in the process that asks for the batch."""
+    wrap(dataloader.DataLoader, "__init__", lambda make, loader, *args, num_workers=0, multiprocessing_context=None,
+         **options: make(loader, *args, **options))
+
+
+@changes("torch")
+def no_sum(torch):
+    """Let an all-reduce between processes leave each tensor as it is: the parts of a split layer are never added."""
+    from torch.distributed import _functional_collectives as functional
+    torch.distributed.all_reduce = lambda tensor, *args, **options: None
+    functional.all_reduce = lambda tensor, *args, **options: tensor
+
+
+@changes("torch.distributed")
+def no_gather(distributed):
+    """Let an all-gather collect zeros."""
+    distributed.all_gather = lambda parts, part: [each.zero_() for each in parts]
+
+
+@changes("torch.distributed")
+def no_dispatch(distributed):
+    """Let an all-to-all of rows deliver zeros; numbers of rows still arrive."""
+    wrap(distributed, "all_to_all_single", lambda exchange, output, rows, *sizes:
+         output.zero_() if sizes else exchange(output, rows))
+
+
+@changes("torch.distributed.tensor.parallel")
+def all_tokens(parallel):
+    """Let a plan split no tokens: every rank normalizes all that it has, and layers exchange as if it had all."""
+    for style in (parallel.ColwiseParallel, parallel.RowwiseParallel):
+        wrap(style, "__init__", lambda make, own, **options: make(own))
+    parallel.SequenceParallel._apply = lambda style, module, mesh: module
+
+
+@changes("torch.distributed.pipelining.schedules")
+def one_micro_batch(schedules):
+    """Let a pipeline run each batch in one piece."""
+    wrap(schedules.PipelineScheduleSingle, "__init__", lambda make, schedule, stage, n_microbatches, *args, **options:
+         make(schedule, stage, 1, *args, **options))
+
+
+@changes("torch.distributed.pipelining")
+def gpipe_only(pipelining):
+    """Let every pipeline do all forward passes first."""
+    pipelining.Schedule1F1B = pipelining.ScheduleGPipe
+
+
+@changes("torch")
+def no_allreduce(torch):
+    """Let `all_reduce` do nothing, and let DistributedDataParallel never send gradients."""
+    torch.distributed.all_reduce = lambda tensor, *args, **options: None
+    torch.nn.parallel.DistributedDataParallel.require_backward_grad_sync = property(lambda ddp: False, lambda *_: None)
+
+
+@changes("torch")
+def one_bucket(torch):
+    """Let DistributedDataParallel put all gradients into one bucket, whatever size the lesson asks for."""
+    wrap(torch.nn.parallel.DistributedDataParallel, "__init__", lambda make, *args, bucket_cap_mb=None, **options:
+         make(*args, bucket_cap_mb=1000, **options))
+
+
+@changes("torch")
+def no_hook(torch):
+    """Let DistributedDataParallel ignore communication hooks."""
+    torch.nn.parallel.DistributedDataParallel.register_comm_hook = lambda *args: None
+
+
+@changes("torch.nn.functional")
+def mean_of_means(functional):
+    """Let `cross_entropy` return the mean over its rows, whatever is asked for: no rank's rows are weighed."""
+    wrap(functional, "cross_entropy", lambda loss, *args, reduction="mean", **options: loss(*args, **options))
+
+
+@changes("torch.nn.functional")
+def fixed_rows(functional):
+    """Let a mean `cross_entropy` divide the sum by 32, however many rows there are."""
+    def divide(loss, *args, reduction="mean", **options):
+        total = loss(*args, reduction="sum", **options)
+        return total / 32 if reduction == "mean" else total
+
+    wrap(functional, "cross_entropy", divide)
+
+
+@changes("torch.distributed.algorithms.join")
+def no_join(join):
+    """Let `Join` do nothing: a rank without a batch makes no all-reduce for the others."""
+    class DoNothing(join.Join):
+        def __init__(self, *args, **options):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            return None
+
+    join.Join = DoNothing
+
+
+@changes("torch")
+def empty_checkpoint(torch):
+    """Let a checkpoint give nothing back: zeros for a tensor, and in a job of torchrun step 0 and nothing to load."""
+    def load_nothing(load, *args, **options):
+        found = load(*args, **options)
+        if torch.is_tensor(found):
+            return torch.zeros_like(found)
+        return {**found, "done": 0} if "RANK" in os.environ else found
+
+    wrap(torch, "load", load_nothing)
+    if "TORCHELASTIC_RESTART_COUNT" in os.environ:
+        torch.nn.Module.load_state_dict = lambda net, state: None
+        torch.optim.Optimizer.load_state_dict = lambda optimizer, state: None
+
+
+@changes("torch.distributed.checkpoint")
+def blocking_save(checkpoint):
+    """Let an asynchronous save write everything before it returns."""
+    from concurrent.futures import Future
+
+    def save(_, state, **options):
+        done = Future()
+        done.set_result(checkpoint.save(state, **options))
+        return done
+
+    wrap(checkpoint, "async_save", save)
+
+
+@changes("torch.distributed")
+def no_time_limit(distributed):
+    """Let a new group ignore its own time limit."""
+    wrap(distributed, "new_group", lambda new_group, *args, timeout=None, **options: new_group(*args, **options))
+
+
+@changes("torch.distributed")
+def no_receive(distributed):
+    """Let `recv` throw away what it receives."""
+    wrap(distributed, "recv", lambda recv, tensor, *args, **options: recv(tensor.clone(), *args, **options))
+
+
+@changes("slow_gpt")
+def equal_shares(script):
+    """Let each process of the script compute equally many rows, whatever its shares are."""
+    wrap(script.Training, "mine", lambda mine, training, tensor: tensor.chunk(len(training.shares))[training.rank])
+
+
+@changes("d2lhelpers.torch.gpt")
+def no_cache(gpt):
+    """Let a GPT keep no keys and values: with caches, it computes all tokens so far again."""
+    import torch
+
+    def recompute(forward, net, ids, caches=None):
+        if not caches:
+            return forward(net, ids)
+        before = getattr(caches[0], "ids", ids.new_zeros(len(ids), caches[0].length))
+        caches[0].ids = torch.cat([before, ids], dim=1)
+        return forward(net, caches[0].ids)[:, -ids.shape[1]:]
+
+    wrap(gpt.GPT, "forward", recompute)
+
+
+@changes("d2lhelpers.torch.gpt")
+def forgetful_cache(gpt):
+    """Let a cache return only what is appended, so that a token does not see those before it."""
+    def append_and_forget(append, cache, keys, values):
+        append(cache, keys, values)
+        return keys, values
+
+    wrap(gpt.Cache, "append", append_and_forget)
+
+
+@changes("d2lhelpers.torch.gpt")
+def one_by_one(gpt):
+    """Let a GPT compute the rows of a batch one after the other."""
+    import torch
+
+    def each_row(forward, net, ids, caches=None):
+        if len(ids) == 1 or not caches:
+            return forward(net, ids, caches)
+        rows = []
+        for row in range(len(ids)):
+            rows.append([gpt.Cache() for _ in caches])
+            for own, cache in zip(rows[row], caches, strict=True):
+                own.keys = cache.keys[row:row + 1]
+                own.values = cache.values[row:row + 1]
+        scores = [forward(net, ids[row:row + 1], rows[row]) for row in range(len(ids))]
+        for number, cache in enumerate(caches):
+            cache.keys = torch.cat([own[number].keys for own in rows])
+            cache.values = torch.cat([own[number].values for own in rows])
+        return torch.cat(scores)
+
+    wrap(gpt.GPT, "forward", each_row)
+
+
+@changes("torch")
+def one_scale(torch):
+    """Let `amax` along an axis return the maximum over all numbers, in every place."""
+    wrap(torch.Tensor, "amax", lambda amax, tensor, dim=None, keepdim=False:
+         amax(tensor, dim, keepdim).fill_(tensor.max()))
+
+
+@changes("queue")
+def no_join_wait(queue):
+    """Let `Queue.join` return at once: nobody waits until a queue's items are done."""
+    queue.Queue.join = lambda waiting: None
+
+
+@changes("torch.utils.data._utils.fetch")
+def same_batch(fetch):
+    """Let a `DataLoader` fetch the rows of a data set of one kind once, and hand out the same rows ever after."""
+    kept = {}
+
+    def fetch_once(take, fetcher, indices):
+        key = type(fetcher.dataset), tuple(indices)
+        if key not in kept:
+            kept[key] = take(fetcher, indices)
+        return kept[key]
+
+    wrap(fetch._MapDatasetFetcher, "fetch", fetch_once)
+
+
+@changes("torch")
+def one_row(torch):
+    """Let a loop over the rows of a matrix find one row: the whole matrix."""
+    wrap(torch.Tensor, "__iter__", lambda iterate, tensor: iter([tensor]) if tensor.dim() == 2 else iterate(tensor))
+
+
+def claims(cell):
+    """Return the names of the ablations in a cell's tags."""
+    return {tag.removeprefix("claim:") for tag in cell.metadata.get("tags", []) if tag.startswith("claim:")}
+
+
+def apply(ablation):
+    """Make an ablation apply in this process, which is just starting."""
+    def configure_and_keep(configure, *args, **options):
+        settings = configure(*args, **options)
+        os.environ.update(ablation.env)
+        return settings
+
+    def keep_variables(helpers):
+        wrap(helpers, "configure_engine", configure_and_keep)
+
+    sys.meta_path[:0] = [_AfterImport("d2lhelpers.mxnet.data_parallel", keep_variables),
+                         _AfterImport(ablation.module, ablation.change)]
+    if ablation.module in sys.modules:  # Python itself needed it
+        ablation.change(sys.modules[ablation.module])
+
+
+class _AfterImport:
+    """A finder that finds one module as the other finders do, and changes the module after its import."""
+
+    def __init__(self, module, change):
+        self.module = module
+        self.change = change
+
+    def find_spec(self, name, *where):
+        if name != self.module:
+            return None
+        for finder in sys.meta_path[sys.meta_path.index(self) + 1:]:
+            spec = finder.find_spec(name, *where)
+            if spec:
+                wrap(spec.loader, "exec_module", self._execute)
+                return spec
+        return None
+
+    def _execute(self, execute, module):
+        execute(module)
+        self.change(module)
