@@ -11,12 +11,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 MODULES = {  # by an earlier module: the modules that have its names now
-    "_forks": ["process.forks"],
-    "_guard": ["process.guard"],
     "exercises": ["exercises", "attempts"],
     "machine": ["machine", "counters"],
     "mxnet_timeline": ["mxnet.timeline", "mxnet.waits"],
     "parts": ["partition"],
+    "plots": ["plots"],
     "surroundings": ["environment"],
     "torch_collectives": ["torch.collectives"],
     "torch_compiled": ["torch.compiled"],
@@ -34,11 +33,16 @@ MODULES = {  # by an earlier module: the modules that have its names now
 NAMES = {  # by an earlier name: the present one
     "Limits": "MachineLimits",
     "Needs": "Breakdown",
+    "begin_notebook": "prepare_notebook",
+    "describe_pictures": "describe_plots",
     "holds": "state_mb",
     "idle": "bubble_fraction",
+    "in_words": "text_alternative",
     "kept": "saved_activations_mb",
     "meant": "match_number",
+    "name_obstacles": "print_conflicting_settings",
     "needs": "find_bottleneck",
+    "notebook": "kernel_shell",
     "obstacles": "conflicting_settings",
     "part_sizes": "partition_sizes",
     "play": "sliders",

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from . import moved
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -157,3 +159,7 @@ def _number(value):
     if not isinstance(value, Real):
         return str(value)
     return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.3g}"
+
+
+def __getattr__(name):
+    return moved.look_up(name, __name__)

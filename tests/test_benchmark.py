@@ -41,6 +41,42 @@ def test_import_is_light():
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
+IMPORTS = """
+import importlib, logging, os, pkgutil, signal, sys, threading, warnings
+from importlib.util import find_spec
+import matplotlib.pyplot, psutil
+from IPython.core.interactiveshell import InteractiveShell
+InteractiveShell.instance().kernel = None  # as in a notebook
+frameworks = [name for name in ("torch", "mxnet") if find_spec(name)]
+if "torch" in frameworks:
+    import torch.distributed.pipelining, torch.distributed.tensor.debug, torch.utils.flop_counter
+matplotlib.rcParams["figure.dpi"] = 33
+
+def session():
+    return {
+        "matplotlib": dict(matplotlib.rcParams), "backend": matplotlib.get_backend(), "variables": dict(os.environ),
+        "signals": [signal.getsignal(number) for number in signal.valid_signals()], "folder": os.getcwd(),
+        "path": list(sys.path), "filters": list(warnings.filters), "threads": threading.active_count(),
+        "logs": {name: log.level for name, log in logging.root.manager.loggerDict.items() if hasattr(log, "level")},
+        "shown": InteractiveShell.instance().ast_node_interactivity}
+
+before = session()
+import d2lhelpers
+for module in pkgutil.walk_packages(d2lhelpers.__path__, "d2lhelpers."):
+    if ".torch." not in module.name or "torch" in frameworks:
+        importlib.import_module(module.name)
+after = session()
+after["logs"] = {name: after["logs"].get(name) for name in before["logs"]}
+print({name: (before[name], after[name]) for name in before if before[name] != after[name]})
+"""
+
+
+def test_import_changes_nothing():
+    """Importing all of the package, even in a notebook, changes no setting and prints nothing."""
+    run = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, timeout=600)
+    assert run.stdout == "{}\n", run.stderr
+
+
 def test_benchmark_prints_and_keeps_the_time(clock, capsys):
     """A Benchmark prints and keeps the time, without that of work queued before; after an exception it does neither."""
     with Benchmark("work", sync=clock.work(10, 2)) as benchmark:
