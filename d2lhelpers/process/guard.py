@@ -11,13 +11,13 @@ import subprocess
 import sys
 import threading
 
-ADOPT_ORPHANS = 36  # Linux's PR_SET_CHILD_SUBREAPER: what the command leaves behind becomes a child of the guard
+PR_SET_CHILD_SUBREAPER = 36  # of Linux's prctl
 
 
 def adopt_orphans():
     """Become the parent of all processes that children of this one leave behind; call it before the children start."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1)
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def guard(pid, pipe):
@@ -31,15 +31,20 @@ def guard(pid, pipe):
     if sys.platform != "linux":  # no orphan becomes a child of this process, but many are still in their group
         with contextlib.suppress(OSError):
             os.killpg(pid, signal.SIGKILL)
+    kill_children()
+    return os.waitstatus_to_exitcode(status), killed.is_set()
+
+
+def kill_children():
+    """Kill the children of this process, and theirs, until none is left."""
     while has_children():
-        import psutil
+        import psutil  # not at the top: with -S, Python finds it only once its folder has been added below
 
         children = psutil.Process().children(recursive=True)
         for child in children:
             with contextlib.suppress(psutil.NoSuchProcess):
                 child.kill()
         psutil.wait_procs(children, timeout=1)
-    return os.waitstatus_to_exitcode(status), killed.is_set()
 
 
 def has_children():

@@ -1,22 +1,12 @@
 """A function on several ranks: processes that form a PyTorch process group."""
 import functools
-import multiprocessing
 import os
 import sys
 import tempfile
 
-from . import forks
-from .fresh import (
-    LIMIT,
-    absolute_path,
-    free_port,
-    in_fresh_processes,
-    raise_if_failed,
-    run_calls,
-    run_stored_call,
-    variables_with,
-    wait_for,
-)
+from .calls import LIMIT, Call, run_calls
+from .forks import run_forks
+from .fresh import free_port, in_fresh_processes
 
 
 def in_group(function, *arguments, size=2, timeout=LIMIT, **environment):
@@ -40,14 +30,27 @@ def in_group(function, *arguments, size=2, timeout=LIMIT, **environment):
     shared = {"WORLD_SIZE": size, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(),
               "GLOO_SOCKET_IFNAME": "lo0" if sys.platform == "darwin" else "lo", "OMP_NUM_THREADS": 1, **environment}
     with tempfile.TemporaryDirectory() as folder:
-        calls = {f"rank {rank}": (_member, (function, arguments, folder), {**shared, "RANK": rank, "LOCAL_RANK": rank})
-                 for rank in range(size)}
+        calls = {}
+        for rank in range(size):
+            variables = {**shared, "RANK": rank, "LOCAL_RANK": rank}
+            calls[f"rank {rank}"] = Call(_run_rank, (function, arguments, folder), variables)
         if environment or sys.platform != "linux":  # elsewhere a fork with PyTorch may crash
-            return list(in_fresh_processes(calls, timeout).values())
-        return list(run_calls(calls, functools.partial(_run_forks, timeout=timeout)).values())
+            results = in_fresh_processes(calls, timeout)
+        else:
+            run = functools.partial(run_forks, modules=_modules_to_import(), timeout=timeout)
+            results = run_calls(calls, run)
+    return list(results.values())
 
 
-def _member(function, arguments, folder):
+def _modules_to_import():
+    """Return the names of the modules that are imported before ranks are forked."""
+    imported_here = [name for name in sys.modules if name.split(".")[0] == "torch"]
+    return [*imported_here, "torch.distributed",
+            "torch._dynamo",  # each optimizer needs it, and it takes seconds
+            __name__]
+
+
+def _run_rank(function, arguments, folder):
     """Call the function as one rank of a group. Ranks find one another through a file, which needs no free port."""
     import torch.distributed as dist
     rank = int(os.environ["RANK"])
@@ -57,28 +60,3 @@ def _member(function, arguments, folder):
     dist.barrier()  # a rank that leaves early would break connections that others are still making
     dist.destroy_process_group()
     return result
-
-
-def _run_forks(stored, timeout):
-    """Start a fork for each stored call, wait until all have ended, and return what each one printed, by name."""
-    modules = [name for name in sys.modules if name.split(".")[0] == "torch"]
-    modules += ["torch.distributed", "torch._dynamo", __name__]  # the second takes seconds, and each optimizer needs it
-    forks.start_server(modules, variables_with({"OMP_NUM_THREADS": 1}), absolute_path())
-    started = {}
-    alive, hold = multiprocessing.Pipe(duplex=False)
-    try:
-        for name, (file, own) in stored.items():
-            started[name] = forks.start(name, run_stored_call, file, variables_with(own), absolute_path(), alive)
-        running, failed = wait_for(started, lambda fork: fork.exitcode, timeout)
-        if failed:
-            forks.wait_for_first_traceback(started, file.parent)
-    finally:
-        hold.close()  # ends all forks that are still running
-        for fork in started.values():
-            fork.join()
-        alive.close()
-    if failed:
-        failed = forks.first_failed(file.parent, failed)
-    printed = {name: forks.printed(file) for name, (file, _) in stored.items()}
-    raise_if_failed(failed, {name: fork.exitcode for name, fork in started.items()}, running, timeout, printed)
-    return {name: output for name, (output, _) in printed.items()}
