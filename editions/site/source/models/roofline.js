@@ -1,5 +1,5 @@
 "use strict";
-// The roofline of d2lhelpers.machine.Limits, with the reader's own limits.
+// The roofline of d2lhelpers.machine.MachineLimits, with the reader's own limits.
 {
     const {say, number, share, time, bytes, flops, range, slider, paste, axes, decades, line, dot,
            show} = window.modelTools;
