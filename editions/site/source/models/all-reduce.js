@@ -47,7 +47,7 @@
     }
 
     show("all-reduce", {
-        title: say("A model to play with: four plans for an all-reduce"),
+        title: say("Interactive model: four plans for an all-reduce"),
         functions: {oneServer, servers, ring, tree},
         inputs: [slider("k", say("Machines"), machines, 64),
                  slider("P", say("Size of the array"), sizes, 1e7, bytes),

@@ -53,7 +53,7 @@
     const times = [1, 2, 5, 10, 20, 50, 100, 200, 500];
     const us = value => `${number(value)} µs`;
     show("queue", {
-        title: say("A model to play with: Python, the queue and the device"),
+        title: say("Interactive model: Python, the queue and the device"),
         functions: {waitingEach, waitingOnce, calls},
         inputs: [slider("t1", say("t1, Python's dispatch"), times, 20, us),
                  slider("t2", say("t2, the operator's run"), times, 50, us),

@@ -68,7 +68,7 @@
     }
 
     show("roofline", {
-        title: say("A model to play with: the roofline of your machine"),
+        title: say("Interactive model: the roofline of your machine"),
         functions: {limitsIn, regime, roof},
         inputs: [paste("text", say("Your limits, as limits() prints them"), EXAMPLE),
                  slider("size", say("Bytes read and written"), sizes, 5e8, bytes),
