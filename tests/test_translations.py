@@ -264,7 +264,7 @@ def test_every_chinese_slide_fits(browser, tmp_path, monkeypatch, lesson):
     deck.write_slides(tmp_path / "slides", translations.Translation("zh"))
     page = tmp_path / "slides" / lesson.with_suffix(".html")
     assert '<html lang="zh-CN">' in page.read_text(encoding="utf-8")
-    assert not {slide: faults for slide, faults in walk(browser, deck, SMALL).items() if faults}
+    assert not {slide: faults for slide, faults in walk(browser, page, SMALL).items() if faults}
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ class Training:
     """Train a small GPT in one process or in several. `shares` says how many rows each gets, relative to the others."""
 
     rate = 0.5
-    longest = 0.66  # what a longer gradient is shortened to
+    longest = 0.66  # the limit of the gradient norm
 
     def __init__(self, rank=0, shares=(1,)):
         torch.manual_seed(1)  # the same starting values each time, in each process

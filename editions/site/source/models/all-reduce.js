@@ -36,7 +36,8 @@
                 time(seconds(best[1], here))),
             say("On the ring the bytes take {0}, and the {1} rounds {2} more:", time(moved), number(2 * (k - 1)),
                 time(rounds)),
-            moved > rounds ? say("bandwidth binds.") : say("latency binds."),
+            moved > rounds ? say("bandwidth is the bottleneck.")
+                : say("latency is the bottleneck."),
         ].join(" ");
         const rows = along.filter((_, n) => axis === "machines" || n % 3 === 0);
         return {text, key: now,
@@ -46,7 +47,7 @@
     }
 
     show("all-reduce", {
-        title: say("A model to play with: four plans for an all-reduce"),
+        title: say("Interactive model: four plans for an all-reduce"),
         functions: {oneServer, servers, ring, tree},
         inputs: [slider("k", say("Machines"), machines, 64),
                  slider("P", say("Size of the array"), sizes, 1e7, bytes),

@@ -41,7 +41,7 @@
 
     const asSteps = value => say("{0} steps", number(value));
     show("checkpoints", {
-        title: say("A model to play with: how often to save"),
+        title: say("Interactive model: how often to save"),
         functions: {cost, best},
         inputs: [slider("every", say("Steps between two saves"), intervals, 100),
                  slider("steps", say("Steps of the run"), [2000, 5000, 10000, 20000, 50000, 100000], 10000),

@@ -49,7 +49,7 @@
 
     const times = [5, 10, 20, 50, 100, 200, 500];
     show("loader", {
-        title: say("A model to play with: workers that load batches"),
+        title: say("Interactive model: workers that load batches"),
         functions: {period, schedule},
         inputs: [slider("workers", say("Workers"), range(0, 4), 1),
                  slider("load", say("Loading a batch"), times, 100, ms => time(ms / 1e3)),

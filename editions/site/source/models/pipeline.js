@@ -80,7 +80,7 @@
     }
 
     show("pipeline", {
-        title: say("A model to play with: a pipeline's schedule"),
+        title: say("Interactive model: a pipeline's schedule"),
         functions: {schedule, bubble, idle, alive},
         inputs: [choice("way", say("Schedule"), SCHEDULES, "GPipe"),
                  slider("stages", say("Stages"), range(2, 6), 4),

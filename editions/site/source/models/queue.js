@@ -34,13 +34,13 @@
                 + (!each && n === drawn ? box("waiting", 0, last[0], last[2] + t3) : "");
         }).join(""));
         const [often, once] = [waitingEach(t1, t2, t3, n), waitingOnce(t1, t2, t3, n)];
-        const binds = t1 > t2 ? say("Python is the slower row: the work is overhead-bound.")
+        const slower = t1 > t2 ? say("Python is the slower row: the work is overhead-bound.")
             : t1 < t2 ? say("The device is the slower row.") : say("Both rows are equally slow.");
         const [slow, fast] = [time(often / 1e6), time(once / 1e6)];
         const text = say("{0} calls take {1} with a wait after each, {2} with one wait at the end: {3} times as fast.",
                          number(n), slow, fast, number(often / once));
         const inTime = (formula, calls) => time(formula(t1, t2, t3, calls) / 1e6);
-        return {text: `${text} ${binds}`,
+        return {text: `${text} ${slower}`,
                 key: [["pass python", say("t1, a dispatch: {0}", us(t1))],
                       ["F device0", say("t2, the run: {0}", us(t2))],
                       ["waiting", say("Python waits, t3 of it extra: {0}", us(t3))]],
@@ -53,7 +53,7 @@
     const times = [1, 2, 5, 10, 20, 50, 100, 200, 500];
     const us = value => `${number(value)} µs`;
     show("queue", {
-        title: say("A model to play with: Python, the queue and the device"),
+        title: say("Interactive model: Python, the queue and the device"),
         functions: {waitingEach, waitingOnce, calls},
         inputs: [slider("t1", say("t1, Python's dispatch"), times, 20, us),
                  slider("t2", say("t2, the operator's run"), times, 50, us),

@@ -1,5 +1,5 @@
 "use strict";
-// The roofline of d2lhelpers.machine.Limits, with the reader's own limits.
+// The roofline of d2lhelpers.machine.MachineLimits, with the reader's own limits.
 {
     const {say, number, share, time, bytes, flops, range, slider, paste, axes, decades, line, dot,
            show} = window.modelTools;
@@ -68,7 +68,7 @@
     }
 
     show("roofline", {
-        title: say("A model to play with: the roofline of your machine"),
+        title: say("Interactive model: the roofline of your machine"),
         functions: {limitsIn, regime, roof},
         inputs: [paste("text", say("Your limits, as limits() prints them"), EXAMPLE),
                  slider("size", say("Bytes read and written"), sizes, 5e8, bytes),

@@ -45,7 +45,7 @@
     }
 
     show("sharding", {
-        title: say("A model to play with: what a rank holds"),
+        title: say("Interactive model: what a rank holds"),
         functions: {memory},
         inputs: [slider("P", say("Parameters"), [1e8, 1e9, 3e9, 8e9, 13e9, 30e9, 70e9, 180e9, 405e9], 8e9,
                         billions),

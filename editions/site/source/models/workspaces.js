@@ -60,7 +60,7 @@
     }
 
     show("workspaces", {
-        title: say("A model to play with: two devices share workspaces"),
+        title: say("Interactive model: two devices share workspaces"),
         functions: {theory, waitedFor, orderOf},
         inputs: [slider("workspaces", say("Workspaces"), [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 64], 4),
                  slider("count", say("Products per device"), range(1, 12), 10),
