@@ -85,6 +85,22 @@ def ratio(row):
     return f"{row['median']:.2f}× ({row['panel']}, {row['work']})"
 
 
+def calls_from_python(rows):
+    """Write how many calls from Python the other takes in these races, and how many ours, if they were counted."""
+    counted = [row["calls"] for row in rows if "calls" in row]
+    if not counted:
+        return ""
+    ours, others = zip(*counted, strict=True)
+    return f". There it takes {number_of_calls(others)} from Python, ours {number_of_calls(ours)}"
+
+
+def number_of_calls(counts):
+    """Write the least and the greatest of some numbers of calls."""
+    least, most = min(counts), max(counts)
+    span = f"{most}" if least == most else f"{least} to {most}"
+    return f"{span} call" if most == 1 else f"{span} calls"
+
+
 def write_page(folder):
     """Write RESULTS.md and its charts beside the figures in results.json."""
     about, *rows = json.loads((folder / "results.json").read_text(encoding="utf-8"))
@@ -97,11 +113,12 @@ def write_page(folder):
         for other in distinct(races, "other"):
             found = [row for row in races if row["other"] == other]
             found.sort(key=lambda row: row["median"])
-            faster = sum(row["high"] < FASTER for row in found)
-            count = f"{faster} of {len(found)}"
+            faster = [row for row in found if row["high"] < FASTER]
+            count = f"{len(faster)} of {len(found)}"
             table.append(f"| {other} | {count} | {ratio(found[0])} | {ratio(found[-1])} |")
             if faster and not other.startswith("limit"):
-                lost.append(f"- **{other}** is faster than {ours} in {count} races, at best {ratio(found[0])}")
+                lost.append(f"- **{other}** is faster than {ours} in {count} races, at best {ratio(found[0])}"
+                            f"{calls_from_python(faster)}")
         name = re.sub(r"\W+", "-", question.lower()).strip("-")
         for scheme, style in STYLES.items():
             chart(folder / "charts" / f"{name}-{scheme}.svg", races, style)

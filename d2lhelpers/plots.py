@@ -113,45 +113,77 @@ def text_alternative(figure: "Figure") -> str:
     panels = []
     for ax in figure.axes:
         title = ax.get_title(loc="left") or ax.get_title()
-        shown = ax.get_label() or "; ".join([*_describe_bars(ax), *_describe_lines(ax)])
+        shown = ax.get_label() or "; ".join(_describe_bars(ax) + _describe_lines(ax))
         panels.append(": ".join(text for text in (title, shown) if text))
     return ". ".join(panels)
 
 
 def _describe_bars(ax):
-    """Yield for each set of bars their unit, and the name and number of each bar."""
+    """Return for each set of bars their unit, and the name and number of each bar."""
     from matplotlib.container import BarContainer
-    for container in ax.containers:
-        if isinstance(container, BarContainer):
-            lying = container.orientation == "horizontal"
-            axis, unit = (ax.yaxis, ax.get_xlabel()) if lying else (ax.xaxis, ax.get_ylabel())
-            names = dict(zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True))
-            said = []
-            for bar, value in zip(container, container.datavalues, strict=True):
-                place = round(bar.get_y() + bar.get_height() / 2 if lying else bar.get_x() + bar.get_width() / 2, 6)
-                name = names[place].get_text() if place in names else _number(place)
-                said.append(f"{name} {_number(value)}")
-            yield f"{unit}: {', '.join(said)}" if unit else ", ".join(said)
+    described = []
+    for bars in ax.containers:
+        if not isinstance(bars, BarContainer):
+            continue
+        if bars.orientation == "horizontal":
+            unit = ax.get_xlabel()
+            axis = ax.yaxis
+            places = [bar.get_y() + bar.get_height() / 2 for bar in bars]
+        else:
+            unit = ax.get_ylabel()
+            axis = ax.xaxis
+            places = [bar.get_x() + bar.get_width() / 2 for bar in bars]
+        said = []
+        for name, value in zip(_names_of_places(axis, places), bars.datavalues, strict=True):
+            said.append(f"{name} {_number(value)}")
+        described.append(_after(unit, ", ".join(said)))
+    return described
+
+
+def _names_of_places(axis, places):
+    """Return for each place on an axis the label of its tick, or where there is no tick its number."""
+    labels = {}
+    for place, label in zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True):
+        labels[place] = label.get_text()
+    rounded = [round(place, 6) for place in places]
+    return [labels.get(place, _number(place)) for place in rounded]
 
 
 def _describe_lines(ax):
-    """Yield for each line its points, or of many points the first, the last, and those with the least and the most."""
+    """Return for each line its name and points; before the first one stands what the axes show."""
     from matplotlib.container import ErrorbarContainer
-    axes_named = " over ".join(name for name in (ax.get_ylabel(), ax.get_xlabel()) if name)
-    axes_named = axes_named and f"{axes_named}: "
-    whiskers = [line for each in ax.containers if isinstance(each, ErrorbarContainer) for line in each.lines[1]]
-    for line in (line for line in ax.lines if line not in whiskers):
-        points = list(zip(*line.get_data(), strict=True))
-        name = "" if line.get_label().startswith("_") else f"{line.get_label()} "
-        if len(points) < 3 and not name:
-            continue  # a line that marks a place
-        said = [f"{_number(x)} → {_number(y)}" for x, y in points]
-        if len(points) > 8:
-            heights = [y for _, y in points]
-            low, high = said[heights.index(min(heights))], said[heights.index(max(heights))]
-            said = [f"from {said[0]} to {said[-1]} in {len(points)} points", f"lowest {low}", f"highest {high}"]
-        yield f"{axes_named}{name}{', '.join(said)}"
-        axes_named = ""
+    whiskers = []
+    for container in ax.containers:
+        if isinstance(container, ErrorbarContainer):
+            _, caps, _ = container
+            whiskers += caps
+    described = [_describe_line(line) for line in ax.lines if line not in whiskers]
+    described = [text for text in described if text]
+    if described:
+        both = " over ".join(name for name in (ax.get_ylabel(), ax.get_xlabel()) if name)
+        described[0] = _after(both, described[0])
+    return described
+
+
+def _describe_line(line):
+    """Return a line's name and points; of many points the first, the last, and those with the least and the most."""
+    points = list(zip(*line.get_data(), strict=True))
+    said = [f"{_number(x)} → {_number(y)}" for x, y in points]
+    named = not line.get_label().startswith("_")
+    if len(points) < 3 and not named:
+        return ""  # a line that marks a place
+    if len(points) > 8:
+        heights = [y for _, y in points]
+        low = said[heights.index(min(heights))]
+        high = said[heights.index(max(heights))]
+        said = [f"from {said[0]} to {said[-1]} in {len(points)} points", f"lowest {low}", f"highest {high}"]
+    text = ", ".join(said)
+    return f"{line.get_label()} {text}" if named else text
+
+
+def _after(heading, text):
+    """Return a text after its heading, if it has one."""
+    return f"{heading}: {text}" if heading else text
 
 
 def _number(value):

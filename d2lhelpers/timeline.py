@@ -1,5 +1,4 @@
 """What all Timelines share: a record of which operator ran when on which device, with its figures and its picture."""
-import itertools
 import json
 import re
 import time
@@ -152,8 +151,10 @@ class Timeline:
         Raises:
             ValueError: One of the devices ran nothing.
         """
-        pairs = itertools.product(self._busy(a), self._busy(b))
-        both = sum(max(0.0, min(end_a, end_b) - max(start_a, start_b)) for (start_a, end_a), (start_b, end_b) in pairs)
+        both = 0.0
+        for start_a, end_a in self._busy(a):
+            for start_b, end_b in self._busy(b):
+                both += max(0.0, min(end_a, end_b) - max(start_a, start_b))
         return both / (min(self.busy(a), self.busy(b)) or 1.0)
 
     def plot(self, ax: "Axes | None" = None, label: Callable[[Operator], str] | None = None) -> None:
@@ -184,9 +185,11 @@ class Timeline:
     def save(self, path: str | PathLike) -> None:
         """Write the record to `path` as a Chrome trace, which Perfetto (ui.perfetto.dev) opens."""
         rows = ["Python", *self.devices]
+        events = []
+        for row, name in enumerate(rows):
+            events.append({"ph": "M", "name": "thread_name", "pid": 1, "tid": row, "args": {"name": name}})
         block = Operator("the block's lines", "Python", 0.0, self.returned)
-        events = [{"ph": "M", "name": "thread_name", "pid": 1, "tid": row, "args": {"name": name}}
-                  for row, name in enumerate(rows)]
-        events += [{"ph": "X", "name": span.name, "pid": 1, "tid": rows.index(span.device), "ts": span.start * 1e6,
-                    "dur": (span.end - span.start) * 1e6} for span in [block, *self.operators]]
+        for span in [block, *self.operators]:
+            events.append({"ph": "X", "name": span.name, "pid": 1, "tid": rows.index(span.device),
+                           "ts": span.start * 1e6, "dur": (span.end - span.start) * 1e6})
         Path(path).write_text(json.dumps({"traceEvents": events}), encoding="utf-8")

@@ -274,6 +274,30 @@ def test_blocks_have_their_colours(ax):
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["waiting", "exp"]
 
 
+def test_operators_that_took_no_time_are_drawn(ax):
+    """A record whose operators began and ended at the same tick of the clock has a picture, and they have no share."""
+    timeline = Timeline()
+    timeline._keep([Operator("dot", "cpu(0)", 1, 1)], 2)
+    timeline.plot(ax)
+    assert ax.get_label() == "cpu(0) busy 0%, Python ends at 2,000.00 of 2,000.00 ms, waits: 0"
+
+
+def test_a_gpu_makes_the_rows_of_cpus_grey(ax):
+    """Beside a GPU's row, that of the CPU is grey, as Python is; long names are cut short; the fourth has no entry."""
+    timeline = Timeline()
+    operators = [Operator("queue", "cpu", 0, 0.1)]
+    for number, letter in enumerate("abcd"):
+        operators.append(Operator(letter * 40, "cuda:1", number, number + 1 - number / 10))
+    timeline._keep(operators, 5, 0, [(1, 2)])
+    timeline.plot(ax)
+    _, _, *blocks = ax.collections
+    colours = [block.get_facecolor()[0] for block in blocks]
+    assert same_color(colours[0], plots.ORANGE)
+    assert same_color(colours[-1], plots.shade(plots.PYTHON, 4))
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == ["waiting", *(f"{letter * 28}…" for letter in "abc")]
+
+
 def test_curves_have_their_colours_and_units(ax):
     """Each curve has the colour of the next device, and memory is drawn in megabytes over milliseconds."""
     timeline = Timeline()

@@ -15,6 +15,8 @@ sys.path.insert(0, str(STORED))
 import collect  # noqa: E402
 import page  # noqa: E402
 
+from d2lhelpers.process import in_fresh_process  # noqa: E402
+
 WHITE = "fill: #ffffff"
 BLACK = "fill: #000000"  # SVG's default, so charts do not name it
 
@@ -103,6 +105,41 @@ def test_losses_come_first(tmp_path):
         assert label not in first
     assert "| near | 0 of 1 | 0.90× (MXNet, 256 rows) | 0.90× (MXNet, 256 rows) |" in text
     assert "- a race: no compiler\n" in text
+
+
+def test_the_calls_of_a_faster_peer_are_named(tmp_path):
+    """Where calls were counted, a loss names those of the peer and ours, in the races that the peer won."""
+    about = {"machine": "a machine", "missing": ["none"]}
+    race = {"question": "Fast?", "panel": "MXNet", "work": "4 kB", "ours": "ours", "seconds": 1, "other": "peer"}
+    won = {**race, "low": 0.4, "median": 0.5, "high": 0.6}
+    drawn = {**race, "low": 1, "median": 1, "high": 1, "calls": [50, 60]}
+    rows = [{**won, "calls": [2, 1]}, {**won, "calls": [8, 1]}, drawn]
+    for other, calls in (("slow starter", [1, 3]), ("uncounted", None)):
+        rows.append({**won, "other": other} | ({"calls": calls} if calls else {}))
+    (tmp_path / "results.json").write_text(json.dumps([about, *rows]), encoding="utf-8")
+    page.write_page(tmp_path)
+    lines = [line.partition("4 kB)")[2] for line in (tmp_path / "RESULTS.md").read_text(encoding="utf-8").splitlines()
+             if line.startswith("- **")]
+    assert lines == [". There it takes 1 call from Python, ours 2 to 8 calls",
+                     ". There it takes 3 calls from Python, ours 1 call", ""]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("mxnet") is None or find_spec("d2l") is None, reason="the races in MXNet need both")
+def test_calls_are_counted_as_a_timeline_counts_them():
+    """The calls from Python of our all-reduce and of a KVStore are as many as a Timeline shows, one for a KVStore."""
+    def counts():
+        import mxnet
+        import races_mxnet
+
+        from d2lhelpers.counters import count_calls
+        data = [mxnet.np.zeros(5, ctx=device) for device in races_mxnet.BOTH]
+        works = [lambda: races_mxnet.allreduce(data), races_mxnet.by_store("device", [data])]
+        return [(races_mxnet.count_calls(work), count_calls(work)) for work in works]
+
+    (ours, shown), (store, shown_of_store) = in_fresh_process(counts, PYTHONPATH=str(STORED))
+    assert ours == shown == 2
+    assert store == shown_of_store == 1
 
 
 def test_no_loss_is_stated(tmp_path):

@@ -127,10 +127,10 @@ import contextlib, os, pickle, sys
 if "one core" in sys.argv:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 import mxnet as mx
-from d2lhelpers import mxnet_timeline as timeline
+from d2lhelpers.mxnet import timeline
 with contextlib.suppress(mx.base.MXNetError), timeline.Timeline():
     failed = mx.nd.random.normal(0, -1, (2, 2))
-assert timeline._processes[0] == "cpu/0", timeline._processes
+assert timeline._recorder.processes[0] == "cpu/0", timeline._recorder.processes
 x = [mx.nd.ones((300, 300), ctx=mx.cpu(i)) for i in (0, 1)]
 with timeline.Timeline(memory=True) as record:
     for array in x * 2:
@@ -178,11 +178,12 @@ def test_page_locked_copies_belong_to_their_device(mx):
     assert timeline.devices == ["cpu(0)", "cpu(1)"]
 
 
-def test_mxnet_reads_a_record(monkeypatch):
+def test_mxnet_reads_a_record():
     """Operators are shown where they ran, calls before the end count, waits of Python's thread, and memory by time."""
     module = import_module("d2lhelpers.mxnet.timeline")
-    monkeypatch.setattr(module, "_processes", {0: "cpu/0", 1: "cpu/1", 2: "cpu pinned/"})
-    monkeypatch.setattr(module, "_levels", {"Memory: cpu/0": 8})
+    recorder = module._Recorder()
+    recorder.processes = {0: "cpu/0", 1: "cpu/1", 2: "cpu pinned/"}
+    recorder.levels = {"Memory: cpu/0": 8}
 
     def spans(kinds, *spans):
         return [{"name": name, "ph": kind, "ts": 1e6 + seconds * 1e6, "pid": process, "tid": thread}
@@ -191,7 +192,7 @@ def test_mxnet_reads_a_record(monkeypatch):
     def level(seconds, name, size):
         return {"name": name, "ph": "C", "ts": 1e6 + seconds * 1e6, "pid": 5, "tid": 7, "args": {name: size}}
 
-    operators, *rest = module._read([
+    operators, *rest = recorder.read([
         *spans("n", (module.BEGIN, 9, 1, 0), (module.END, 9, 1, 6)),
         *spans("BE", ("dot", 0, 7, 1, 3), ("_npi_exp", 1, 8, 2, 4), ("CopyCPU2CPU", 2, 8, 4, 5), ("_add", 3, 9, 1, 2),
                ("DeleteVariable", 0, 7, 4, 5)),

@@ -80,15 +80,15 @@ def test_time_without_a_core_is_known_where_the_system_tells_it(told, seconds, m
         return io.StringIO(told)
 
     monkeypatch.setattr(bottleneck, "open", opened, raising=False)
-    assert bottleneck._ready() == seconds
+    assert bottleneck._run_queue_wait() == seconds
 
 
 def test_both_times_are_of_one_moment(monkeypatch):
     """If another program has the processor between the two clocks, both are read again."""
     told = iter([0, 5, 5, 5])
-    monkeypatch.setattr(bottleneck, "_ready", lambda: next(told))
+    monkeypatch.setattr(bottleneck, "_run_queue_wait", lambda: next(told))
     before = time.perf_counter()
-    assert before <= bottleneck._moment() + 5 <= time.perf_counter()
+    assert before <= bottleneck._unqueued_time() + 5 <= time.perf_counter()
 
 
 def test_the_largest_part_binds():

@@ -33,7 +33,7 @@ def step(net, optimizer):
 
 
 def test_half_of_everything_is_here():
-    """On two ranks a rank holds half of parameters, gradients and state; `whole` gives both ranks all parameters."""
+    """Each of two ranks holds half of parameters, gradients and state; `full_parameters` gives both all numbers."""
     def held():
         net = sharded()
         optimizer = torch.optim.AdamW(net.parameters())

@@ -3,8 +3,9 @@ import sys
 import traceback
 from collections.abc import Callable
 
-# Functions of MXNet's Python code that wait, and operators that do, as the shape of their result depends on values.
-WAITING, WAITING_OPERATORS = {"asnumpy", "waitall", "wait_to_read"}, {"boolean_mask", "nonzero", "unique"}
+WAITING = {"asnumpy", "waitall", "wait_to_read"}  # functions of MXNet's Python code
+# Operators that wait, because the shape of their result depends on values. MXNet makes them while it is imported.
+WAITING_OPERATORS = {"boolean_mask", "nonzero", "unique"}
 
 
 def lines_that_wait(work: Callable[[], object]) -> dict[str, int]:
@@ -21,12 +22,11 @@ def lines_that_wait(work: Callable[[], object]) -> dict[str, int]:
     {'return total.asscalar()': 1}
     """
     import mxnet as mx
-    folder, lines = mx.__path__[0], {}
+    folder = mx.__path__[0]
+    lines = {}
 
     def look(frame, event, _):
-        name, file = frame.f_code.co_name, frame.f_code.co_filename
-        waits = name in WAITING and file.startswith(folder)
-        if event == "call" and (waits or (name in WAITING_OPERATORS and file == "<string>")):  # made while importing
+        if event == "call" and _waits(frame.f_code, folder):
             stack = traceback.extract_stack(frame)
             ours = [each.line for each in stack if each.line and not each.filename.startswith(folder)]
             line = ours[-1] if ours else "a line without source"
@@ -39,3 +39,10 @@ def lines_that_wait(work: Callable[[], object]) -> dict[str, int]:
     finally:
         sys.setprofile(before)
     return lines
+
+
+def _waits(code, folder):
+    """Return whether code is that of a function of MXNet, which is in a folder, that waits."""
+    if code.co_filename == "<string>":
+        return code.co_name in WAITING_OPERATORS
+    return code.co_name in WAITING and code.co_filename.startswith(folder)

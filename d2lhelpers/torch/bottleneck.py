@@ -11,6 +11,9 @@ from ..machine import MachineLimits
 from ..plots import BLUE, COMMUNICATION, DEVICES, FONT, PYTHON, axes
 from .work import Counts, count_work
 
+COLOURS = {
+    "waiting": "white", "feeding": DEVICES[2], "overhead": PYTHON, "memory": COMMUNICATION, "arithmetic": BLUE}
+
 
 class Breakdown(NamedTuple):
     """The seconds that a function took, and five parts that can be its bottleneck; made by `find_bottleneck`.
@@ -72,22 +75,28 @@ def plot_parts(found: Mapping[str, Breakdown]) -> None:
 
     Lesson: pytorch/10-find-the-bottleneck.
     """
-    colours = "white", DEVICES[2], PYTHON, COMMUNICATION, BLUE
-    shares = {label: {part: seconds / sum(each.parts.values()) for part, seconds in each.parts.items()}
-              for label, each in found.items()}
     with axes(None, (10, 1.6 + 0.6 * len(found)), "share of the five parts") as ax:
-        ax.set_label("; ".join(f"{label}: {', '.join(f'{part} {share:.0%}' for part, share in parts.items())}"
-                               for label, parts in shares.items()))
-        for row, parts in enumerate(shares.values()):
-            left = 0.0
-            for (part, share), colour in zip(parts.items(), colours, strict=True):
-                ax.barh(row, share, 0.7, left, color=colour, edgecolor=PYTHON, hatch="//" if part == "waiting" else "",
-                        label=part if row == 0 else None)
-                left += share
+        said = []
+        for row, (label, breakdown) in enumerate(found.items()):
+            total = sum(breakdown.parts.values())
+            shares = {part: seconds / total for part, seconds in breakdown.parts.items()}
+            _draw_bar(ax, row, shares)
+            said.append(f"{label}: {', '.join(f'{part} {share:.0%}' for part, share in shares.items())}")
+        ax.set_label("; ".join(said))
         ax.set_yticks(range(len(found)), list(found))
         ax.invert_yaxis()
-        ax.legend(ncols=len(colours), fontsize=FONT, frameon=False, columnspacing=1, loc="lower center",
+        ax.legend(ncols=len(COLOURS), fontsize=FONT, frameon=False, columnspacing=1, loc="lower center",
                   bbox_to_anchor=(0.5, 1))
+
+
+def _draw_bar(ax, row, shares):
+    """Draw a bar of the five parts; those of the first row name the parts for the legend."""
+    left = 0.0
+    for part, share in shares.items():
+        hatch = "//" if part == "waiting" else ""
+        name = part if row == 0 else None
+        ax.barh(row, share, 0.7, left, color=COLOURS[part], edgecolor=PYTHON, hatch=hatch, label=name)
+        left += share
 
 
 class _Clock:
@@ -100,26 +109,28 @@ class _Clock:
         self.used = self.idle = 0.0
 
     def __enter__(self):
-        self._start = _moment(), time.thread_time()
+        self._time_at_start = _unqueued_time()
+        self._used_at_start = time.thread_time()
         return self
 
     def __exit__(self, *error):
-        passed = _moment() - self._start[0]
-        used = time.thread_time() - self._start[1]
+        passed = _unqueued_time() - self._time_at_start
+        used = time.thread_time() - self._used_at_start
         self.used += used
         self.idle += max(passed - used, 0.0)
 
 
-def _moment():
-    """Return the time, less all that this thread has been ready to run while others had the processor."""
+def _unqueued_time():
+    """Return wall-clock time minus run-queue wait, both of one moment."""
     while True:
-        ready = _ready()
+        waited = _run_queue_wait()
         now = time.perf_counter()
-        if _ready() == ready:  # others have not had it between the two clocks
-            return now - ready
+        # Read again if others had the core between the two readings, for tens of milliseconds on a busy machine.
+        if _run_queue_wait() == waited:
+            return now - waited
 
 
-def _ready():
+def _run_queue_wait():
     """Return for how many seconds this thread has been ready to run while others had the processor, if known."""
     try:
         with open("/proc/thread-self/schedstat", encoding="ascii") as file:

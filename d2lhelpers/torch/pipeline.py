@@ -1,5 +1,6 @@
 """Record and plot a pipeline schedule: stages that record their passes, and what a step's record shows."""
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -108,21 +109,25 @@ def replay(record: Sequence[Sequence[Pass]], units: Mapping[str, float]) -> list
     [Pass(kind='F', part=0, start=0, end=1), Pass(kind='B', part=0, start=4, end=6)]
     """
     ideal: list[list[Pass]] = [[] for _ in record]
-    ends: dict[tuple[str, int, int], float] = {}
-    moved = True
-    while moved:
-        moved = False
-        for rank, passes in enumerate(record):
-            while len(ideal[rank]) < len(passes):
-                kind, part, *_ = passes[len(ideal[rank])]
-                neighbour = rank - 1 if kind == "F" else rank + 1
-                if 0 <= neighbour < len(record) and (kind, part, neighbour) not in ends:
-                    break
-                free = ideal[rank][-1].end if ideal[rank] else 0
-                start = max(free, ends.get((kind, part, neighbour), 0))
-                ends[kind, part, rank] = start + units[kind]
-                ideal[rank].append(Pass(kind, part, start, start + units[kind]))
-                moved = True
+    ends: dict[tuple[str, int, int], float] = {}  # by kind, micro-batch and rank
+    ranks = range(len(record))
+    to_try = deque(ranks)  # those whose next pass may be able to start
+    while to_try:
+        rank = to_try.popleft()
+        done = ideal[rank]
+        if len(done) == len(record[rank]):
+            continue
+        kind, part, *_ = record[rank][len(done)]
+        before, after = (rank - 1, rank + 1) if kind == "F" else (rank + 1, rank - 1)
+        if before in ranks and (kind, part, before) not in ends:
+            continue  # that rank will add this one again
+        free = done[-1].end if done else 0
+        start = max(free, ends.get((kind, part, before), 0))
+        ends[kind, part, rank] = start + units[kind]
+        done.append(Pass(kind, part, start, start + units[kind]))
+        to_try.append(rank)
+        if after in ranks:
+            to_try.append(after)
     if sum(map(len, ideal)) < sum(map(len, record)):
         raise ValueError("replay: in this order the ranks wait for one another for ever")
     return ideal

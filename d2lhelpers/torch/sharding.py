@@ -77,7 +77,8 @@ def trace_fsdp_step(step: Callable[[], object], net: nn.Sequential) -> tuple[lis
     dist.all_gather_single = noting("all-gather", gather)
     dist.reduce_scatter_single = noting("reduce-scatter", scatter)
     handles = []
-    for number, layer in enumerate(layer for layer in net if list(layer.parameters())):
+    layers = [layer for layer in net if list(layer.parameters())]
+    for number, layer in enumerate(layers):
         handles.append(layer.register_forward_pre_hook(partial(note, f"forward {number}")))
         handles.append(layer.register_full_backward_hook(partial(note, f"backward {number}")))
     try:
@@ -125,14 +126,19 @@ def _reachable():
     """Return the megabytes of all tensors that Python can reach in a moment."""
     time.sleep(0.02)
     gc.collect()
-    tensors = {}
-    for each in gc.get_objects():
-        if type(each) in (torch.Tensor, nn.Parameter):
-            for tensor in (each, each.grad if each.is_leaf else None):
-                if type(tensor) in (torch.Tensor, nn.Parameter) and not tensor.is_meta:
-                    storage = tensor.untyped_storage()
-                    tensors[storage.data_ptr()] = storage.nbytes()
-    return sum(tensors.values()) / 1e6
+    tensors = [each for each in gc.get_objects() if _is_plain(each)]
+    gradients = [each.grad for each in tensors if each.is_leaf and _is_plain(each.grad)]
+    sizes = {}
+    for each in tensors + gradients:
+        if not each.is_meta:
+            storage = each.untyped_storage()
+            sizes[storage.data_ptr()] = storage.nbytes()  # by address: each memory counts once
+    return sum(sizes.values()) / 1e6
+
+
+def _is_plain(each):
+    """Return whether this is a tensor with memory of its own kind: a DTensor's is that of the tensor inside."""
+    return type(each) in (torch.Tensor, nn.Parameter)
 
 
 def reduce_scatter(output: torch.Tensor, input: torch.Tensor, **options: object) -> None:

@@ -66,33 +66,55 @@ class Timeline(timeline.Timeline):
 def _read(events):
     """Return operators (each thread's outermost ones and those on GPUs), Python's end, calls and waits of a record."""
     [block] = [event for event in events if event["name"] == BLOCK and event["cat"] == "user_annotation"]
-    returned = block["dur"] / 1e6
+
+    def seconds(event):
+        return (event["ts"] - block["ts"]) / 1e6, (event["ts"] + event["dur"] - block["ts"]) / 1e6
+
     events = [event for event in events if event["ts"] >= block["ts"]]  # without what began before the block
-    streams = {_place(event) for event in events if event["cat"] in ON_GPU}
+    events.sort(key=lambda event: (event["ts"], -event["dur"]))  # an operator before those that it calls
+    outermost = _outermost_on_cpu(events)
+    on_gpu = [event for event in events if event["cat"] in ON_GPU]
+    rows = _rows_of_threads(outermost, block["tid"]) + _rows_of_gpus(on_gpu)
     operators = []
-    calls = 0
+    for event, row in zip(outermost + on_gpu, rows, strict=True):
+        operators.append(timeline.Operator(_name(event), row, *seconds(event)))
+    returned = block["dur"] / 1e6
+    calls = [event for event in outermost if not event["name"].startswith(NOT_CALLED)]
     waits = []
-    rows = {block["tid"]: "cpu"}
-    ends = {}  # by thread, when its last operator ended: what begins before is inside that operator
-    for event in sorted(events, key=lambda event: (event["ts"], -event["dur"])):
-        start = (event["ts"] - block["ts"]) / 1e6
-        end = (event["ts"] + event["dur"] - block["ts"]) / 1e6
-        thread = event["tid"]
-        on_cpu = event["cat"] == "cpu_op" or event["name"].startswith("gloo:")
-        if event["cat"] in ON_GPU:
-            device, stream = _place(event)
-            several = sum(other == device for other, _ in streams) > 1
-            row = f"cuda:{device} stream {stream}" if several else f"cuda:{device}"
-            operators.append(timeline.Operator(_name(event), row, start, end))
-        elif on_cpu and start >= ends.get(thread, start):
-            ends[thread] = end
-            row = rows.setdefault(thread, f"cpu thread {len(rows)}")
-            operators.append(timeline.Operator(_name(event), row, start, end))
-            if not event["name"].startswith(NOT_CALLED):
-                calls += 1
-        elif thread == block["tid"] and start < returned and WAITS.match(event["name"]):
+    for event in events:
+        start, end = seconds(event)
+        if event["tid"] == block["tid"] and start < returned and WAITS.match(event["name"]):
             waits.append((start, end))
-    return operators, returned, calls, waits
+    return operators, returned, len(calls), waits
+
+
+def _outermost_on_cpu(events):
+    """Return the operators on CPUs that no other one of their thread has called; the events are in order."""
+    outermost = []
+    ends = {}  # by thread, when its last operator ended: what begins before is inside that operator
+    for event in events:
+        on_cpu = event["cat"] == "cpu_op" or event["name"].startswith("gloo:")
+        if on_cpu and event["ts"] >= ends.get(event["tid"], event["ts"]):
+            ends[event["tid"]] = event["ts"] + event["dur"]
+            outermost.append(event)
+    return outermost
+
+
+def _rows_of_threads(events, python):
+    """Return the row of each event's thread: that of Python's thread is "cpu", others are numbered as they come."""
+    rows = {python: "cpu"}
+    return [rows.setdefault(event["tid"], f"cpu thread {len(rows)}") for event in events]
+
+
+def _rows_of_gpus(events):
+    """Return the row of each event's GPU, or of its stream where the GPU has several."""
+    places = [_place(event) for event in events]
+    devices = [device for device, _ in set(places)]  # a device once for each of its streams
+    rows = []
+    for device, stream in places:
+        several = devices.count(device) > 1
+        rows.append(f"cuda:{device} stream {stream}" if several else f"cuda:{device}")
+    return rows
 
 
 def _place(event):
