@@ -92,8 +92,10 @@ class Translation:
         for template in IN_OUTPUTS:
             found = re.fullmatch("(.*)".join(map(re.escape, FIELD.split(template))), line)
             if found:
-                values = dict(zip(FIELD.findall(template), found.groups(), strict=True))
-                return FIELD.sub(lambda field, values=values: self.say(values[field[0]]), self.say(template))
+                said = self.say(template)
+                for field, value in zip(FIELD.findall(template), found.groups(), strict=True):
+                    said = said.replace(field, self.say(value))
+                return said
         return self.say(line)
 
     def at_run_time(self):
