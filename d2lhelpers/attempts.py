@@ -62,19 +62,21 @@ class Attempt:
             (lambda _: self.run(function, *arguments) and self.fault != "waits",
              say("a rank waits for the others in vain: every rank must call the same collectives, in the same order")),
             (lambda _: self.fault != "runs", say("a rank was still running: which loop never ends?")),
-            (raised, say(f"it failed on one of {self.size} ranks")),
+            (raised, say("it failed on one of {size} ranks", size=self.size)),
         )
 
 
 def _end_if_stuck(over, patience):
-    """End this process when it has computed for `patience` seconds, or for as long has done nothing; say which.
+    """Exit if computing or idle for `patience` seconds, and say which.
 
     Both are seconds of the processor, or of this thread, so that on a loaded machine a process has more time.
     """
     used = [time.process_time()]
     while not over.wait(1):
         used.append(time.process_time())
-        idle = len(used) > patience and used[-1] - used[-patience] < 0.02 * patience
-        if idle or used[-1] - used[0] > patience:
-            print("waits" if idle else "runs", file=sys.stderr, flush=True)
+        now = used[-1]
+        stalled = len(used) > patience and now - used[-patience] < 0.02 * patience
+        overrun = now - used[0] > patience
+        if stalled or overrun:
+            print("waits" if stalled else "runs", file=sys.stderr, flush=True)
             os._exit(1)

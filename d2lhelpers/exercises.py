@@ -47,7 +47,8 @@ class Prediction:
         self.choice: Any = None
 
     def __repr__(self):
-        return "\n".join([say(self.question), *(f"( ) {self._label(option)}" for option in self.options)])
+        labels = [f"( ) {self._label(option)}" for option in self.options]
+        return "\n".join([say(self.question, about="question"), *labels])
 
     def _label(self, option):
         """Return an option as the reader sees it."""
@@ -61,7 +62,7 @@ class Prediction:
         labelled = [(self._label(option), option) for option in self.options]
         buttons = ipywidgets.ToggleButtons(options=labelled, value=None, style={"button_width": "auto"})
         buttons.observe(self._choose, names="value")
-        both = ipywidgets.VBox([ipywidgets.HTML(say(self.question)), buttons])
+        both = ipywidgets.VBox([ipywidgets.HTML(say(self.question, about="question")), buttons])
         return {**both._repr_mimebundle_(), "text/plain": repr(self)}
 
     def _choose(self, change):
@@ -76,8 +77,8 @@ class Prediction:
         if outcome not in self.options:
             raise ValueError(f"the outcome {outcome!r} is not one of the answers: {self.options}")
         if self.choice is not None:
-            print(say(f"you predicted: {self._label(self.choice)}\nthe outcome:   {self._label(outcome)}"))
-
+            print(say("you predicted: {choice}\nthe outcome:   {outcome}", choice=self._label(self.choice),
+                      outcome=self._label(outcome)))
 
     def beside(self, outcome):
         """Do what `reveal` does, for copies of lessons made with an earlier version."""
@@ -133,11 +134,11 @@ def check(answer: object, *rules: tuple[Callable[[Any], object], str]) -> bool:
             for rule, hint in rules:
                 obeyed, raised = _try_rule(rule, answer)
                 if not obeyed:
-                    print(say(f"not yet.{raised} Hint: {hint}"))
+                    print(say("not yet.{raised} Hint: {hint}", raised=raised, hint=say(hint)))
                     return False
     except Endless:
-        print(say(f"not yet. It was still running after {CHECK_SECONDS} seconds. Hint: which loop never ends, or what "
-                  "does it wait for?"))
+        print(say("not yet. It was still running after {seconds} seconds. Hint: which loop never ends, or what does it "
+                  "wait for?", seconds=CHECK_SECONDS))
         return False
     print(say("right"))
     return True
@@ -155,10 +156,12 @@ def match_number(answer: Any, right: float, mistakes: Collection[float]) -> floa
     def distance(number):
         return abs(float(answer) / number - 1)
 
-    nearest = min(mistakes, key=distance)
-    if distance(right) <= (0.005 if distance(nearest) > 1e-6 else 1e-9):  # three digits, or all
+    mistake = min(mistakes, key=distance)
+    is_mistake = distance(mistake) <= 1e-6
+    tolerance = 1e-9 if is_mistake else 0.005  # all digits, or three
+    if distance(right) <= tolerance:
         return right
-    nearest = min([right, nearest], key=distance)
+    nearest = min([right, mistake], key=distance)
     return nearest if distance(nearest) <= 0.05 else None
 
 
@@ -167,7 +170,7 @@ def _try_rule(rule, answer):
     try:
         return bool(rule(answer)), ""
     except Exception as error:  # the reader's own code may fail in any way
-        return False, say(f" It raised {error!r}.")
+        return False, say(" It raised {error}.", error=repr(error))
 
 
 def show_source(*shown: Any) -> None:

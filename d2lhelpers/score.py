@@ -1,5 +1,4 @@
 """A score of counted targets in three levels, for the lessons in which readers make a script fast."""
-import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -67,34 +66,43 @@ class Capstone:
         self.targets = targets
         self.contract = contract
         self.footnote = footnote
-        self._try = functools.cache(self._try)  # an answer is counted once
+        self._counted: dict[type, tuple[Mapping, str]] = {}  # what `counts` returned, by answer
 
     def counts(self, answer: object) -> tuple[Mapping, str]:
         """Return all counts of an answer, and a fault in words, or ""."""
         if not (isinstance(answer, type) and issubclass(answer, self.script)):
-            return {}, f"give a class that inherits from {self.script.__name__}: its name alone, without parentheses"
-        return self._try(answer)
+            return {}, say("give a class that inherits from {script}: its name alone, without parentheses",
+                           script=self.script.__name__)
+        if answer not in self._counted:
+            self._counted[answer] = self._try(answer)
+        return self._counted[answer]
 
     def _try(self, answer):
-        """Return all counts of a class, and a fault in words, or ""."""
+        """Count what a class does; return all counts, and a fault in words, or ""."""
         try:
             return self.count(answer), ""
         except TimeoutError as error:
             [limit] = re.findall(r"more than (\d+) seconds", str(error))
-            return {}, f"it was still running after {limit} seconds: which loop never ends, or what does it wait for?"
+            return {}, say("it was still running after {seconds} seconds: which loop never ends, or what does it wait "
+                           "for?", seconds=limit)
         except RuntimeError as error:
-            return {}, f"it raised an error: {self._last_words(str(error))}"
+            return {}, self._what_ended_it(str(error))
 
-    def _last_words(self, text):
+    def _what_ended_it(self, text):
         """Return what ended the first process in a message of `in_fresh_processes`: the error, and in which method."""
-        first = text.split("\n--- ")[1]
+        outcome, *printed = text.split("\n--- ")
+        first = printed[0].partition("\n")[2] if printed else ""  # what follows "rank 0 printed:"
         raised = re.findall(r"^[\w.]*(?:Error|Exception|Exit|Interrupt|StopIteration)\b.*", first, re.MULTILINE)
-        words = (raised or text.strip().splitlines())[-1]
+        words = (raised or first.strip().splitlines() or [outcome])[-1]
+        if "ended its process without a result" in words:
+            return say("it ended its process before there was a result: which line calls exit?")
         if any(phrase in words for phrase in IN_VAIN):
-            words = "one process sends more messages than the other, and waits in vain"
+            words = say("one process sends more messages than the other, and waits in vain")
         file = self.script.__module__.split(".")[-1]
         methods = re.findall(rf'File "[^"]*(?:ipykernel|{file})[^"]*", line \d+, in (\w+)', first)
-        return f"{words} (in {methods[-1]})" if methods else words
+        if methods:
+            words = say("{error} (in {method})", error=words, method=methods[-1])
+        return say("it raised an error: {error}", error=words)
 
     def missed_targets(self, answer: type) -> list[str]:
         """Return what each target counts that an answer does not meet.
@@ -115,14 +123,14 @@ class Capstone:
         found, fault = self.counts(answer)
         broken = fault or next((hint for kept, hint in self.contract if not kept(found)), "")
         if broken:
-            print(say(f"no score: {broken}"))
+            print(say("no score: {broken}", broken=say(broken)))
             return
         print(f"level   {'counted':31}{'target':15}{'yours':18}read again")
         for target in self.targets:
             again = "met" if target.met(target.count(found)) else f"lesson {target.lesson}"
             print(f"{target.level:8}{target.what:31}{target.limit:15}{target.shown(found):18}{again}")
         if self.footnote:
-            print(say(self.footnote.format(**found)))
+            print(say(self.footnote, **found))
 
     def check(self, answer: object, level: str) -> bool:
         """Check that an answer keeps the contract, and meets the targets of a level and of those below it."""

@@ -4,125 +4,21 @@ An entry translates one cell of text, one paragraph of a page, the words of one 
 its context (such as the cell's id) and its English, so a translation whose English has changed is not used: readers
 then see the English until somebody renews it. Code, results and pictures are those of the one lesson that there is.
 """
-import ast
 import difflib
-import json
 import re
 from pathlib import Path
 
-import nbformat
 import polib
 
-from d2lhelpers.messages import Words
+from .translatable import CAPTIONS, FIGURE_TEXTS, PAGES, blocks_of, catalogues, contents, question_in
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-LESSONS = ROOT / "notebooks"
 TAGS = {"zh": "zh-CN"}  # each language by the name of its folder, with the name that browsers know
-PAGES = {
-    "README": ROOT / "README.md",
-    "for-instructors": LESSONS / "for-instructors.md",
-    "formulas": HERE / "site" / "source" / "formulas.md",
-    "glossary": HERE / "site" / "source" / "glossary.md",
-    "helpers": HERE / "site" / "source" / "helpers.rst",
-}
-BLOCKS = re.compile(r"(^```(?!\{glossary\}).*?^```\n?|\n[ \t]*\n+)", re.DOTALL | re.MULTILINE)
-CAPTIONS = re.compile("(?<=:caption: ).*")
-FIGURE_TEXTS = re.compile(r"(<(?:title|desc|text|tspan)\b[^>]*>)([^<]*[^<\s][^<]*)")
-MODEL_TEXTS = re.compile(r'\bsay\(("[^"]*"(?:\s*\+\s*"[^"]*")*)')
+FIELD = re.compile(r"\{.*?\}")
+# messages that stored outputs show with values
+IN_OUTPUTS = "no score: {broken}", "not scored: {steps} steps on two devices took {seconds:.3f} sec"
 METADATA = {"MIME-Version": "1.0", "Content-Type": "text/plain; charset=UTF-8", "Content-Transfer-Encoding": "8bit"}
-
-
-def has_words(text):
-    """Return whether there is something to translate."""
-    return re.search("[A-Za-z]{2}", text) is not None
-
-
-def of_lesson(path):
-    """Yield (context, English, remark) for the cells of a lesson, and for the questions and options of its votes."""
-    for cell in nbformat.read(path, as_version=4).cells:
-        if cell.cell_type == "markdown" and has_words(cell.source):
-            yield cell.id, cell.source, ", ".join(cell.metadata.get("tags", [])) or cell.metadata.slideshow.slide_type
-        for output in cell.get("outputs", []):
-            question, options = question_in(output)
-            if question:
-                yield "question", question, cell.id
-                yield from ((question, option, cell.id) for option in options if has_words(option))
-
-
-def question_in(output):
-    """Return the question and the options that a stored output of `predict` shows, or None and no options."""
-    question, *options = output.get("data", {}).get("text/plain", "").split("\n( ) ")
-    return (question, options) if options else (None, [])
-
-
-def blocks_of(page):
-    """Return a page's paragraphs, tables, lists and headings, and between them what is not translated."""
-    return BLOCKS.split(page.read_text(encoding="utf-8"))
-
-
-def of_page(path):
-    """Yield the entries of a page in Markdown."""
-    for block in blocks_of(path):
-        if has_words(block) and not block.startswith(("```", ".. ")):
-            yield None, block.strip("\n"), ""
-
-
-def of_figure(path):
-    """Yield all words of a figure as one entry with a line for each text, so that a sentence may break elsewhere."""
-    texts = [text for _, text in FIGURE_TEXTS.findall(path.read_text(encoding="utf-8"))]
-    if has_words(" ".join(texts)):
-        yield path.name, "\n".join(texts), "figure"
-
-
-def of_code(path):
-    """Yield what Python code says: the arguments of `say`, and every sentence among the rules of the exercises."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    if path.parent.name.startswith("checks_"):
-        parts = {id(each) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for each in ast.walk(node)
-                 if each is not node}
-        skipped = parts | {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
-        texts = [text_of(node) for node in ast.walk(tree) if id(node) not in skipped]
-        texts = [text for text in texts if text and len(re.findall("[A-Za-z]+", text)) > 2 and " " in text.strip()]
-    else:
-        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args
-                 and (getattr(node.func, "id", "") == "say" or getattr(node.func, "attr", "") == "say")]
-        texts = [text for text in (text_of(call.args[0]) for call in calls) if text]
-    yield from (("message", text, path.stem) for text in texts)
-
-
-def text_of(node):
-    """Return the text of a node of Python code, with its expressions in braces, or None if it is no text."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(each.value if isinstance(each, ast.Constant) else f"{{{ast.unparse(each.value)}}}"
-                       for each in node.values)
-    return None
-
-
-def of_models():
-    """Yield what the models in the site's pages say."""
-    models = HERE / "site" / "source" / "models"
-    for name, model in json.loads((models / "models.json").read_text(encoding="utf-8")).items():
-        yield from (("model", model[part], name) for part in ("introduction", "end"))
-    for path in sorted(models.glob("*.js")):
-        for text in MODEL_TEXTS.findall(path.read_text(encoding="utf-8")):
-            yield "model", "".join(re.findall('"([^"]*)"', text)), path.stem
-
-
-def catalogues():
-    """Return for each PO file, by its name, the entries that it should hold: {(context, English): remark}."""
-    lessons = sorted([*LESSONS.glob("*.ipynb"), *LESSONS.glob("[!.]*/*.ipynb")])
-    found = {path.relative_to(LESSONS).with_suffix("").as_posix(): of_lesson(path) for path in lessons}
-    found |= {name: of_page(path) for name, path in PAGES.items()}
-    contents = (HERE / "site" / "source" / "contents.md").read_text(encoding="utf-8")
-    found["contents"] = ((None, caption, "") for caption in CAPTIONS.findall(contents))
-    found["figures"] = (entry for path in sorted((LESSONS / "img").glob("*.svg")) for entry in of_figure(path))
-    code = [*(ROOT / "d2lhelpers").rglob("*.py"), *HERE.glob("**/*.py"), *LESSONS.glob("**/checks_*/*.py")]
-    found["messages"] = (entry for path in sorted(code) for entry in of_code(path))
-    found["models"] = of_models()
-    return {name: {(context, text): remark for context, text, remark in entries} for name, entries in found.items()}
 
 
 def load(path):
@@ -176,7 +72,6 @@ class Translation:
             name = path.relative_to(HERE / language).with_suffix("").as_posix()
             self.said |= {(name, entry.msgctxt, entry.msgid): entry.msgstr for entry in load(path)
                           if entry.msgstr and not entry.fuzzy}
-        self.messages = Words(self._messages())
 
     @property
     def tag(self):
@@ -187,16 +82,31 @@ class Translation:
         """Return what a text of a file is in this language, or the text itself."""
         return self.said.get((name, context, text), text)
 
-    def say(self, text):
-        """Return a message in this language."""
-        return self.messages.say(text)
+    def say(self, template, **values):
+        """Return a message in this language, with `values` in place of its fields in braces."""
+        said = self("messages", "message", template)
+        return said.format(**values) if values else said
 
-    def _messages(self):
-        """Return what lessons say while they run, as `Words` takes it."""
-        entries = [["", text, said] for (_, context, text), said in self.said.items()
-                   if context in ("message", "question")]
-        return entries + [[context, text, said] for (name, context, text), said in self.said.items()
-                          if name not in ("figures", *PAGES) and (name, "question", context) in self.said]
+    def of_line(self, line):
+        """Return a line of a stored output in this language, if it is a message; all else stays as it is."""
+        for template in IN_OUTPUTS:
+            found = re.fullmatch("(.*)".join(map(re.escape, FIELD.split(template))), line)
+            if found:
+                said = self.say(template)
+                for field, value in zip(FIELD.findall(template), found.groups(), strict=True):
+                    said = said.replace(field, self.say(value))
+                return said
+        return self.say(line)
+
+    def at_run_time(self):
+        """Return a catalogue of what lessons say while they run: messages, questions, and options by their question."""
+        questions = {text for _, context, text in self.said if context == "question"}
+        catalogue = polib.POFile()
+        catalogue.metadata = METADATA
+        for (_, context, text), said in self.said.items():
+            if context in {"message", "question", *questions}:
+                catalogue.append(polib.POEntry(msgctxt=context, msgid=text, msgstr=said))
+        return catalogue
 
     def lesson(self, lesson, notebook):
         """Translate a lesson: its text, and the questions and messages in its stored outputs; code stays as it is."""
@@ -210,7 +120,7 @@ class Translation:
                     said = [self(name, question, option) for option in options]
                     output.data["text/plain"] = "\n( ) ".join([self(name, "question", question), *said])
                 elif output.output_type == "stream":
-                    output.text = "\n".join(self.say(line) for line in output.text.split("\n"))
+                    output.text = "\n".join(self.of_line(line) for line in output.text.split("\n"))
         return notebook
 
     def page(self, name):
@@ -220,8 +130,7 @@ class Translation:
 
     def contents(self):
         """Return the lists of the site's pages."""
-        text = (HERE / "site" / "source" / "contents.md").read_text(encoding="utf-8")
-        return CAPTIONS.sub(lambda caption: self("contents", None, caption[0]), text)
+        return CAPTIONS.sub(lambda caption: self("contents", None, caption[0]), contents())
 
     def write_beside(self, folder):
         """Translate what lies beside the lessons in a copy of their folder: figures, messages, a page."""
@@ -232,9 +141,9 @@ class Translation:
         page = folder / "for-instructors.md"
         if page.exists():
             page.write_text(self.page("for-instructors"), encoding="utf-8")
-        messages = json.dumps(self._messages(), ensure_ascii=False, indent=0)
+        catalogue = self.at_run_time()
         for checks in folder.glob("**/checks_*"):
-            (checks / "messages.json").write_text(messages, encoding="utf-8")
+            catalogue.save_as_mofile(str(checks / "messages.mo"))
 
     def figure(self, path):
         """Return the source of a figure."""

@@ -1,4 +1,6 @@
 """Capstones: which targets are missed, what their table says, which hint a level gives, and answers that fail."""
+import os
+
 import pytest
 
 from d2lhelpers.process import in_fresh_process
@@ -74,13 +76,52 @@ READERS = "".join(f'  File "/tmp/ipykernel_1/2.py", line 3, in {name}\n' for nam
     (f'{READERS}  File "torch.py", line 2, in add\nValueError: shapes', "ValueError: shapes (in sums)"),
     ("KeyError: 1\n\nDuring this:\n\ntorch.AnError: two\n\nDuring that:\n\nOSError: 3", "OSError: 3"),
     ("RuntimeError: Connection closed by peer", "one process sends more messages than the other, and waits in vain"),
-    ("no error\nlast words\n", "last words")])
+    ("no error\nlast words\n", "last words"), ("", "rank 1 failed"),
+    ("\n--- rank 0 printed:\nanother's words", "rank 1 failed")])
 def test_the_last_error_is_told(printed, said):
     """Of what a process printed, the last error is told, with the reader's method that raised it, or the last line."""
     def fails(kind):
         raise RuntimeError(f"rank 1 failed\n--- rank 1 printed:\n{printed}")
 
     assert Capstone(Script, fails, TARGETS, []).counts(Script) == ({}, f"it raised an error: {said}")
+
+
+@pytest.mark.parametrize("message", [
+    "the run ended its process without a result",
+    "rank 1 failed with exit status 1\n--- rank 1 printed:\nThe function ended its process without a result."])
+def test_an_answer_that_ends_its_process_is_told_so(message, capsys):
+    """An answer that ends its own process gets a hint that says so, and no points."""
+    def ends(kind):
+        raise RuntimeError(message)
+
+    capstone = Capstone(Script, ends, TARGETS, [])
+    assert not capstone.check(Script, "bronze")
+    hint = "it ended its process before there was a result: which line calls exit?"
+    assert capsys.readouterr().out == f"not yet. Hint: {hint}\n"
+    assert capstone.points(Script, "bronze") == 0
+
+
+def test_an_answer_that_really_ends_its_process_is_told_so():
+    """`os._exit` in an answer, in a fresh process, is such an end."""
+    capstone = Capstone(Script, lambda kind: in_fresh_process(os._exit, 0), TARGETS, [])
+    assert "ended its process" in capstone.counts(Script)[1]
+
+
+def test_an_answer_is_counted_once():
+    """Scores, checks and points of one answer count it once, also if it cannot be counted."""
+    counted_answers = []
+
+    def count(kind):
+        counted_answers.append(kind)
+        if kind is not Script:
+            raise RuntimeError("it failed")
+        return kind.found
+
+    capstone = Capstone(Script, count, TARGETS, [])
+    other = answer()
+    for kind in Script, other, Script, other:
+        capstone.check(kind, "bronze")
+    assert counted_answers == [Script, other]
 
 
 @pytest.mark.parametrize(("level", "changes", "points"), [

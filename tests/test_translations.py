@@ -1,8 +1,10 @@
 """Each translation is complete and fresh, and keeps the code, links, numbers and structure of its English."""
+import ast
 import collections
 import os
 import re
 import shutil
+import string
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 from markdown_it import MarkdownIt
 from test_editions import PAGES, SMALL, broken_rules, go_through, walk
 
-from editions import folders, lessons, translations
+from editions import folders, lessons, translatable, translations
 from editions.site import pages
 from editions.slides import deck
 
@@ -131,7 +133,7 @@ NAMES = sorted(path.relative_to(translations.HERE / "zh").with_suffix("").as_pos
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_files_are_in_step(language):
     """After a change of the English text, `make translations` was run."""
-    for name, entries in translations.catalogues().items():
+    for name, entries in translatable.catalogues().items():
         held = translations.load(translations.HERE / language / f"{name}.po")
         assert {(entry.msgctxt, entry.msgid) for entry in held} == set(entries), f"{name}: run `make translations`"
 
@@ -199,7 +201,7 @@ def one_cell(monkeypatch, tmp_path):
 
     monkeypatch.setattr(translations, "HERE", tmp_path)
     monkeypatch.setattr(translations, "catalogues", lambda: {"lesson": {
-        (context, text): remark for context, text, remark in translations.of_lesson(tmp_path / "lesson.ipynb")}})
+        (context, text): remark for context, text, remark in translatable.of_lesson(tmp_path / "lesson.ipynb")}})
     return change
 
 
@@ -225,33 +227,97 @@ def test_a_stale_translation_is_not_shown(one_cell, tmp_path):
 
 
 def test_a_lesson_speaks_chinese(tmp_path):
-    """Beside `messages.json`, questions, options and hints are Chinese, and a choice keeps its English value."""
+    """Beside `messages.mo`, questions, options and hints are Chinese, and a choice keeps its English value."""
     shutil.copytree(ROOT / "notebooks" / "checks_mxnet", tmp_path / "checks_mxnet",
                     ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(translations.PAGES["for-instructors"], tmp_path)
+    shutil.copy(translatable.PAGES["for-instructors"], tmp_path)
     translations.Translation("zh").write_beside(tmp_path)
     assert len(re.findall(HAN, (tmp_path / "for-instructors.md").read_text(encoding="utf-8"))) > 1000
-    assert re.search(HAN, (tmp_path / "checks_mxnet" / "messages.json").read_text(encoding="utf-8"))
-    entries = [*translations.of_lesson(translations.LESSONS / "01-imperative-and-symbolic.ipynb")]
+    entries = [*translatable.of_lesson(translatable.LESSONS / "01-imperative-and-symbolic.ipynb")]
     question = next(text for context, text, _ in entries if context == "question")
     options = [text for context, text, _ in entries if context == question]
     program = f"""
 from d2lhelpers.exercises import Prediction, check
+from d2lhelpers.messages import say
 vote = Prediction({question!r}, {options!r})
 print(vote)
 vote.choice = vote.options[0]
 assert vote.choice == {options[0]!r}
+assert say("") == ""
 vote.reveal(vote.options[1])
 check(..., ())
 check(3, (lambda x: x > 4, "give three numbers, in square brackets"))
+check(3, (lambda x: x > 4, say("give three numbers, in square brackets")))
+check(3, (lambda x: x > 4, say("run should return {{steps}} losses, one for each batch", steps=12)))
+check(3, (lambda x: 1 / 0, '请给出 {{"read": my_read}}'))
 """
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
     run = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True,
                          check=True, timeout=600)
-    assert not re.search("Hint|dots|brackets|predicted", run.stdout)
+    assert not re.search("Hint|dots|brackets|predicted|batch|raised", run.stdout)
+    assert run.stdout.endswith("""\
+还不对。提示：run 应返回 12 个损失，每个批量一个
+还不对。运行时抛出了 ZeroDivisionError('division by zero')。提示：请给出 {"read": my_read}
+""")
     assert [line for line in run.stdout.splitlines() if not re.search(HAN, line)] == []
     for text in (question, *options):
         assert text not in run.stdout
+
+
+@pytest.mark.parametrize(("english", "chinese"), [
+    ("right", "正确"), ("right, or not", "right, or not"), ("", ""),
+    ("no score: the first loss is not the script's: another network, start or loss",
+     "没有得分：第一个损失与脚本的不同：网络、初始值或损失函数换了"),
+    ("not scored: 12 steps on two devices took 0.679 sec", "不计分：在两个设备上走 12 步用了 0.679 秒")])
+def test_messages_in_stored_outputs_are_translated(english, chinese):
+    """A line of a stored output that is a message is translated, and so are its values; others stay as they are."""
+    assert translations.Translation("zh").of_line(english) == chinese
+
+
+def test_messages_with_values_in_outputs_are_messages():
+    """The messages that are looked for in stored outputs are among those that code says."""
+    assert {("message", text) for text in translations.IN_OUTPUTS} <= set(translatable.catalogues()["messages"])
+
+
+def names_of_fields(text):
+    """Return the names of the fields in a template."""
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+CODE = sorted([*(ROOT / "d2lhelpers").rglob("*.py"), *(ROOT / "editions").rglob("*.py"),
+               *(ROOT / "notebooks").glob("**/checks_*/*.py")])
+
+
+def test_templates_have_the_values_that_they_name():
+    """Each `say` with values gives exactly the fields of its template, and none is given a finished f-string."""
+    calls = [call for path in CODE for call in translatable.calls_of_say(ast.parse(path.read_text(encoding="utf-8")))]
+    wrong = []
+    for call in calls:
+        given = {each.arg for each in call.keywords} - {"about"}
+        template = call.args[0]
+        is_wrong = isinstance(template, ast.JoinedStr)
+        if isinstance(template, ast.Constant) and given:
+            is_wrong = names_of_fields(template.value) != given
+        if is_wrong:
+            wrong.append(ast.unparse(call))
+    assert len(calls) > 50
+    assert wrong == []
+
+
+def f_strings(tree):
+    """Yield the f-strings in Python code, except for what a Target counts: scores are tables in English."""
+    for node in ast.walk(tree):
+        labels = node.args[:3] if isinstance(node, ast.Call) and ast.unparse(node.func) == "Target" else []
+        yield from (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.JoinedStr)
+                    and each not in labels)
+
+
+def test_no_hint_is_an_f_string():
+    """In the rules of exercises no sentence is an f-string, whose values would keep it from being translated."""
+    checks = [path for path in CODE if path.parent.name.startswith("checks_")]
+    texts = [ast.unparse(each) for path in checks for each in f_strings(ast.parse(path.read_text(encoding="utf-8")))]
+    assert len(texts) > 3
+    assert [text for text in texts if len(re.findall("[a-z]{2,}", re.sub(r"\{.*?\}", "", text))) > 2] == []
 
 
 @pytest.mark.slow

@@ -64,7 +64,7 @@ def file_name(student, number):
 
 def points_of(points, most, say):
     """Return how many of the most possible points there are, or that nothing could be graded."""
-    return say("not graded") if points is None else say(f"points: {points:g} of {most}")
+    return say("not graded") if points is None else say("points: {points} of {most}", points=f"{points:g}", most=most)
 
 
 def section(row, translation):

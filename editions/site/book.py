@@ -109,7 +109,7 @@ def with_places(translation, english, notebooks):
             for form in (form for term in terms for form in (term.lower(), f"{term.lower()}s")):
                 found = places.get(form, {}) | found
             links = ", ".join(f"[{name_of(lesson, notebooks[lesson])}]({link})" for lesson, link in found.items())
-            lines += ["", f"  {translation.say(f'Explained in {links}.')}"]
+            lines += ["", f"  {translation.say('Explained in {links}.', links=links)}"]
             terms = []
         else:
             terms.append(line)

@@ -8,6 +8,7 @@ import numpy
 
 from d2lhelpers import Timeline
 from d2lhelpers.exercises import check
+from d2lhelpers.messages import say
 
 
 class _Waits(BaseException):
@@ -60,7 +61,8 @@ def check_2(answer, theory):
         (lambda _: [order.count(name) for name in names] == [10, 10], "ten products for each device"),
         (lambda _: end() < 17, "one of the devices waits for 7 products of the other, as before"),
         *((lambda _, time=time: end() != time,
-           f"it takes {time} units of time, and without any wait 10. Which workspaces do your products get?")
+           say("it takes {time} units of time, and without any wait 10. Which workspaces do your products get?",
+               time=time))
           for time in range(11, 17)),
         (lambda _: end() == 10, "some products wait"))
 

@@ -4,6 +4,7 @@ import functools
 from scripts.slow_training import Training
 
 from d2lhelpers import exercises
+from d2lhelpers.messages import say
 from d2lhelpers.process import in_fresh_process, in_fresh_processes
 from d2lhelpers.score import Capstone, Target, at_least, at_most, counted
 
@@ -52,12 +53,13 @@ TARGETS = [
 ]
 
 CONTRACT = [  # what every answer has to keep: rules for all of its counts, as for `check`
-    (lambda found: found["steps"] == STEPS, f"run should return {STEPS} losses, one for each batch"),
+    (lambda found: found["steps"] == STEPS, say("run should return {steps} losses, one for each batch", steps=STEPS)),
     (lambda found: found["first loss"] < 0.01, "the first loss is not the script's: another network, start or loss"),
     (lambda found: found["parameters"] < 0.99, "after your training the parameters are what they were before"),
     (lambda found: found["parameters"] > 0.01 or found["losses"] < 0.01,
      "the parameters are the script's, but the losses that run returns are not"),
-    (lambda found: found["batches"] == STEPS, f"on two devices, it does not take each of the {STEPS} batches once"),
+    (lambda found: found["batches"] == STEPS,
+     say("on two devices, it does not take each of the {steps} batches once", steps=STEPS)),
     (lambda found: min(found["rows spread"]) > 0, "on two devices, one of them gets no rows"),
     (lambda found: sum(found["rows spread"]) == ROWS,
      "each device computes rows of the other, too: the batch was not split"),
@@ -67,7 +69,7 @@ CONTRACT = [  # what every answer has to keep: rules for all of its counts, as f
 ]
 
 CAPSTONE = Capstone(Training, count, TARGETS, CONTRACT,
-                    f"not scored: {STEPS} steps on two devices took {{seconds:.3f}} sec")
+                    "not scored: {steps} steps on two devices took {seconds:.3f} sec")
 counts, score, missed = CAPSTONE.counts, CAPSTONE.score, CAPSTONE.missed_targets
 check_1 = functools.partial(CAPSTONE.check, level="bronze")
 check_2 = functools.partial(CAPSTONE.check, level="silver")

@@ -3,6 +3,7 @@ import torch
 import torch.distributed as dist
 
 from d2lhelpers.exercises import check
+from d2lhelpers.messages import say
 from d2lhelpers.process import in_group
 
 LIMIT = 25  # seconds for one group: far more than a right answer takes
@@ -60,8 +61,9 @@ def check_1(answer):
     return check(
         answer,
         (callable, "give a function: its name alone, without parentheses"),
-        (lambda _: fault != "waits", f"it did not end within {LIMIT} seconds: what does each rank wait for?"),
-        (lambda _: not fault, f"in one of three processes it failed: {fault}"),
+        (lambda _: fault != "waits",
+         say("it did not end within {seconds} seconds: what does each rank wait for?", seconds=LIMIT)),
+        (lambda _: not fault, say("in one of three processes it failed: {fault}", fault=fault)),
         (lambda _: all(got is not None for got, *_ in ranks), "it must return a tensor on every rank"),
         (lambda _: not all(got.numel() == 12 for got, *_ in ranks),
          "each rank returns the whole tensor: of three ranks, each keeps a third"),

@@ -4,6 +4,7 @@ import torch.distributed as dist
 from torch import nn
 
 from d2lhelpers.exercises import check
+from d2lhelpers.messages import say
 from d2lhelpers.process import in_group
 
 PATIENCE = 10  # seconds for two processes, far more than a right answer takes
@@ -96,14 +97,14 @@ def check_1(answer):
     return check(
         answer,
         (callable, "give a function: its name alone, without parentheses"),
-        (ends(SAME), f"two ranks with equal batches were still running after {PATIENCE} seconds"),
+        (ends(SAME), say("two ranks with equal batches were still running after {seconds} seconds", seconds=PATIENCE)),
         (lambda _: all(number for _, number in returned[str(SAME)]), "it returns no number"),
         (is_not(SAME, own), "each rank returns the mean over its own rows"),
         (is_not(SAME, total), "that is the sum over all rows, not the mean"),
         (is_not(SAME, twice),
          "equal batches: twice the mean. What is added up over the ranks, and what is it divided by?"),
         (is_near(SAME, mean), "not the mean over all rows, even if all batches are equal"),
-        (ends(UNEQUAL_ROWS), f"still running after {PATIENCE} seconds with unequal rows"),
+        (ends(UNEQUAL_ROWS), say("still running after {seconds} seconds with unequal rows", seconds=PATIENCE)),
         (is_not(UNEQUAL_ROWS, mean_of_means),
          "right if all parts are equal, but otherwise it is the mean of the ranks' means"),
         (is_near(UNEQUAL_ROWS, mean), "right for equal batches, but not if one batch is smaller than the others"),

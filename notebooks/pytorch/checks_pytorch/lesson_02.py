@@ -2,6 +2,7 @@
 import torch
 
 from d2lhelpers.exercises import check
+from d2lhelpers.messages import say
 
 LENGTHS = [7, 2, 3, 30, 11, 19]
 LONG = 20_011
@@ -45,7 +46,8 @@ def check_1(answer, function, calls):
     counts = count_graphs(function, calls)
     return check(
         answer,
-        (lambda a: len(numbers(a)) == len(counts), f"give seven numbers, such as {[1] * len(counts)}"),
+        (lambda a: len(numbers(a)) == len(counts),
+         say("give seven numbers, such as {example}", example=[1] * len(counts))),
         (lambda a: numbers(a)[:2] == counts[:2],
          "the first two calls are alike: how many graphs are there after both?"),
         (lambda a: numbers(a)[2] == counts[2],

@@ -6,6 +6,7 @@ from torch.nn.utils import parameters_to_vector
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from d2lhelpers.exercises import check
+from d2lhelpers.messages import say
 from d2lhelpers.process import in_group
 from d2lhelpers.torch.collectives import Messages
 
@@ -42,8 +43,8 @@ class Attempt:
         return lambda _: all(rule(result) for result in self.results)
 
 
-ENDS = (f"still running after {PATIENCE} seconds: does every rank call the same collectives, equally often? "
-        "If it raised an error, it did so on one of the ranks")
+ENDS = say("still running after {seconds} seconds: does every rank call the same collectives, equally often? "
+           "If it raised an error, it did so on one of the ranks", seconds=PATIENCE)
 
 
 def check_1(answer):

@@ -9,6 +9,7 @@ import torch.distributed as dist
 from torch import nn
 
 from d2lhelpers.exercises import check
+from d2lhelpers.messages import say
 from d2lhelpers.process import in_group
 
 STEPS = 8
@@ -128,7 +129,8 @@ def check_2(answer):
     def of_the_moment(what):
         return lambda _: not seen["resumed"][what] or not same(seen["resumed"][what], seen["end"][what])
 
-    later = "are those of a later moment: while you store them, the job trains on. Does state_dict() return copies?"
+    later = say("are those of a later moment: while you store them, the job trains on. Does state_dict() return "
+                "copies?")
     return check(
         answer,
         (lambda pair: len(pair) == 2 and all(map(callable, pair)), "two functions, in round brackets: pack and unpack"),
@@ -136,10 +138,10 @@ def check_2(answer):
         (lambda _: seen["state"] is not None, "pack returns nothing"),
         (lambda _: seen["fault"] is None,
          "torch.save or torch.load refuses what pack returns: store tensors, numbers and dictionaries, not objects"),
-        (of_the_moment("parameters"), f"the parameters {later}"),
+        (of_the_moment("parameters"), say("the parameters {later}", later=later)),
         (back("parameters"), "the new job's parameters are not those that were packed"),
         (lambda _: len(seen["resumed"]["momentum"]) == 4, "the new job's momentum begins at zero again"),
-        (of_the_moment("momentum"), f"the averages of the gradients {later}"),
+        (of_the_moment("momentum"), say("the averages of the gradients {later}", later=later)),
         (back("momentum"), "the new job's momentum is not the one that was packed"),
         (back("done"), "the new job begins with another batch: how many steps are done?"),
         (back("schedule"), "the new job's learning rate will fall in the wrong step"),
@@ -193,7 +195,7 @@ def check_3(answer, log):
          "give two numbers, such as (0, 0)"),
         (lambda pair: number(pair[0]) not in failed, "this rank reports an error: it was there, and waited"),
         (lambda pair: number(pair[0]) == ASTRAY, "there is no such rank in the log"),
-        (lambda pair: 0 <= number(pair[1]) < STEPS, f"the steps are 0 to {STEPS - 1}"),
+        (lambda pair: 0 <= number(pair[1]) < STEPS, say("the steps are 0 to {last}", last=STEPS - 1)),
         (lambda pair: number(pair[1]) != STEPS - 1,
          "in the last step the others wait, because there is one sum too few. Where was it left out?"),
         (lambda pair: number(pair[1]) == STEP, "this rank took part in a sum in this step"))

@@ -7,6 +7,7 @@ from torch.nn import functional as F
 
 from d2lhelpers.exercises import check
 from d2lhelpers.machine import MachineLimits
+from d2lhelpers.messages import say
 from d2lhelpers.torch.bottleneck import find_bottleneck, training_flops
 from d2lhelpers.torch.gpt import GPT
 from d2lhelpers.torch.work import count_work
@@ -109,8 +110,8 @@ def _far_off(answer):
         return ""
     layers, width, vocabulary, length, rows, seconds, _ = CASES[1]
     flops = _count_step(layers, width, vocabulary, length, rows)
-    return (f"for the arguments {CASES[1]}, {flops / 1e6:.0f} million FLOPs were counted in {seconds:.0f} seconds, on "
-            "a device that could do a billion per second")
+    return say("for the arguments {case}, {flops:.0f} million FLOPs were counted in {seconds:.0f} seconds, on a device "
+               "that could do a billion per second", case=CASES[1], flops=flops / 1e6, seconds=seconds)
 
 
 @functools.cache
@@ -130,24 +131,30 @@ def _objection(name, word):
     per_call = counts.bytes / counts.calls
     intensity = counts.flops / counts.bytes
     busy = found.processor
+    gflops = counts.flops / 1e9
+    needed = NEEDED[name] / 1e9
     if word == "waiting" and found.waiting < 3 * busy:
-        return f"its thread waits for {found.waiting:.2f} seconds and uses the processor for {busy:.2f}"
+        return say("its thread waits for {waiting:.2f} seconds and uses the processor for {busy:.2f}",
+                   waiting=found.waiting, busy=busy)
     if word == "feeding" and found.feeding < 0.6 * (busy + found.waiting):
-        return f"it is inside of a DataLoader for {found.feeding:.2f} of {found.seconds:.2f} seconds"
+        return say("it is inside of a DataLoader for {feeding:.2f} of {seconds:.2f} seconds",
+                   feeding=found.feeding, seconds=found.seconds)
     if word == "overhead" and counts.calls < MANY_CALLS:
-        return f"it calls {counts.calls} operators in all: 20 µs for each are {0.02 * counts.calls:.0f} ms"
+        return say("it calls {calls} operators in all: 20 µs for each are {milliseconds:.0f} ms",
+                   calls=counts.calls, milliseconds=0.02 * counts.calls)
     if word == "memory" and (per_call < LITTLE or counts.calls > MANY_CALLS):
-        return f"an operator of it moves {per_call / 1e3:.0f} kB on average, which any cache holds"
+        return say("an operator of it moves {kilobytes:.0f} kB on average, which any cache holds",
+                   kilobytes=per_call / 1e3)
     if word == "memory" and intensity > 5:
-        return f"for each byte that it moves it does {intensity:.0f} FLOPs"
-    if word in ("arithmetic", "repeated") and counts.flops < 1e9:
-        return f"it does {counts.flops / 1e9:.2f} GFLOPs in all, which a processor does in a few milliseconds"
-    if word == "arithmetic" and counts.flops > 1.5 * NEEDED[name]:
-        return f"its task needs {NEEDED[name] / 1e9:.1f} GFLOPs, and {counts.flops / 1e9:.1f} were counted"
-    if word == "repeated" and counts.flops < 1.5 * NEEDED[name]:
-        return f"its task needs {NEEDED[name] / 1e9:.1f} GFLOPs, and no more were counted"
+        return say("for each byte that it moves it does {intensity:.0f} FLOPs", intensity=intensity)
+    if word in ("arithmetic", "repeated") and gflops < 1:
+        return say("it does {gflops:.2f} GFLOPs in all, which a processor does in a few milliseconds", gflops=gflops)
+    if word == "arithmetic" and gflops > 1.5 * needed:
+        return say("its task needs {needed:.1f} GFLOPs, and {gflops:.1f} were counted", needed=needed, gflops=gflops)
+    if word == "repeated" and gflops < 1.5 * needed:
+        return say("its task needs {needed:.1f} GFLOPs, and no more were counted", needed=needed)
     if word == "memory" and found.feeding > 0.6 * (busy + found.waiting):
-        return "most of its time passes before a batch is there"
+        return say("most of its time passes before a batch is there")
     return ""
 
 
@@ -175,7 +182,7 @@ def check_2(answer):
 
     rules = [
         (complete, "give a dictionary with a word for each of the letters a to f"),
-        (known, f"the words are {', '.join(WORDS)}"),
+        (known, say("the words are {words}", words=", ".join(WORDS))),
         (lambda answer: len(set(_as_words(answer).values())) > 1, "no two programs have the same fault"),
     ]
     ready = answer is not ... and not isinstance(answer, str)
@@ -184,8 +191,9 @@ def check_2(answer):
     except (TypeError, ValueError):
         words = {}
     if set(words) == set(PROGRAMS) and len(set(words.values())) > 1 and set(words.values()) <= set(WORDS):
-        rules += [(of_one(name), f"program {name} and {words[name]!r}: {_objection(name, words[name])}")
-                  for name in PROGRAMS]
+        rules += [(of_one(name), say("program {name} and {word}: {objection}", name=name, word=repr(word),
+                                     objection=_objection(name, word)))
+                  for name, word in sorted(words.items())]
         rules.append((lambda answer: len(set(_as_words(answer).values())) == 6, "no two programs have the same fault"))
     return check(answer, *rules)
 

@@ -4,6 +4,7 @@ import functools
 from slow_gpt import Training
 
 from d2lhelpers import exercises
+from d2lhelpers.messages import say
 from d2lhelpers.process import in_group
 from d2lhelpers.score import Capstone, Target, at_most, counted
 
@@ -55,7 +56,7 @@ TARGETS = [
 ]
 
 CONTRACT = [  # what every answer has to keep: rules for all of its counts, as for `check`
-    (lambda found: found["steps"] == STEPS, f"run should return {STEPS} pairs, one for each batch"),
+    (lambda found: found["steps"] == STEPS, say("run should return {steps} pairs, one for each batch", steps=STEPS)),
     (lambda found: found["first"] < 0.01,
      "the first loss or accuracy is not the script's: another network, start, loss or metric"),
     (lambda found: found["parameters"] < 0.99, "after your training the parameters are what they were before"),
