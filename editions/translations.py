@@ -21,6 +21,7 @@ LESSONS = ROOT / "notebooks"
 TAGS = {"zh": "zh-CN"}  # each language by the name of its folder, with the name that browsers know
 PAGES = {
     "README": ROOT / "README.md",
+    "INSTALL": ROOT / "INSTALL.md",
     "for-instructors": LESSONS / "for-instructors.md",
     "formulas": HERE / "site" / "source" / "formulas.md",
     "glossary": HERE / "site" / "source" / "glossary.md",
@@ -251,9 +252,9 @@ ENGLISH = Translation()
 
 
 def update_all():
-    """Update the PO files of all languages, and write the README that is made of them."""
+    """Update the PO files of all languages, and write the pages in the first folder that are made of them."""
     for language in TAGS:
         update(language)
-        readme = Translation(language).page("README")
-        (ROOT / f"README.{language}.md").write_text(readme, encoding="utf-8")
+        for name in ("README", "INSTALL"):
+            (ROOT / f"{name}.{language}.md").write_text(Translation(language).page(name), encoding="utf-8")
 
