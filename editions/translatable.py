@@ -12,6 +12,7 @@ ROOT = HERE.parent
 LESSONS = ROOT / "notebooks"
 PAGES = {
     "README": ROOT / "README.md",
+    "INSTALL": ROOT / "INSTALL.md",
     "for-instructors": LESSONS / "for-instructors.md",
     "formulas": HERE / "site" / "source" / "formulas.md",
     "glossary": HERE / "site" / "source" / "glossary.md",

@@ -160,9 +160,9 @@ ENGLISH = Translation()
 
 
 def update_all():
-    """Update the PO files of all languages, and write the README that is made of them."""
+    """Update the PO files of all languages, and write the pages in the first folder that are made of them."""
     for language in TAGS:
         update(language)
-        readme = Translation(language).page("README")
-        (ROOT / f"README.{language}.md").write_text(readme, encoding="utf-8")
+        for name in ("README", "INSTALL"):
+            (ROOT / f"{name}.{language}.md").write_text(Translation(language).page(name), encoding="utf-8")
 

@@ -11,6 +11,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from d2lhelpers.environment import mxnet_fault
+
 ROOT = Path(__file__).parent.parent
 LESSONS = [path for pattern in ("*.ipynb", "[!.]*/*.ipynb") for path in sorted((ROOT / "notebooks").glob(pattern))
            if not path.name.startswith(".")]
@@ -221,8 +223,32 @@ def test_every_lesson_is_in_the_table():
         assert path in links or path in starts, path.name
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE-text.md",
-                                  "notebooks/for-instructors.md"])
+def test_readme_counts_the_notebooks():
+    """README.md says how many notebooks there are, and how many of them `make test` runs: those outside deeper/."""
+    counts = re.findall(r"(\d+) of the (\d+) notebooks", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert counts == [(str(sum(path.parent.name != "deeper" for path in LESSONS)), str(len(LESSONS)))]
+
+
+def test_readme_prints_what_it_says():
+    """The program in README.md prints what stands below it, but for the figures."""
+    if fault := mxnet_fault():
+        pytest.skip(fault)
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    [program], [printed] = (re.findall(f"```{kind}\n(.+?)```", page, re.DOTALL) for kind in ("python", "text"))
+    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    measured = r"[\d.]+(?= ms|%)| \(on 1 core.*\)"
+    assert re.sub(measured, "", run.stdout) == re.sub(measured, "", printed)
+
+
+@pytest.mark.parametrize("page", ["README.md", "INSTALL.md", "CONTRIBUTING.md"])
+def test_prose_is_wrapped(page):
+    """No line of a page has more than 120 characters, so that a diff shows what has changed; rows cannot be wrapped."""
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 120 and not line.startswith(("|", "!["))] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "INSTALL.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE-text.md",
+                                  "README.zh.md", "INSTALL.zh.md", "notebooks/for-instructors.md"])
 def test_links_of_a_page_lead_somewhere(page):
     """Every link of a page leads to an existing file, to the web, or to the issues on the page's own host."""
     for _, _, target in LINK.findall((ROOT / page).read_text(encoding="utf-8")):
@@ -234,12 +260,13 @@ def test_links_of_a_page_lead_somewhere(page):
 
 
 def test_every_tag_is_explained():
-    """CONTRIBUTING.md has a row for every tag that a lesson uses, and for no other."""
+    """Among the tags in CONTRIBUTING.md there is a row for every tag that a lesson uses, and for no other."""
     used = set()
     for path in LESSONS:
         for cell in nbformat.read(path, as_version=4).cells:
             used |= {re.sub("^claim:.+", "claim:<ablation>", tag) for tag in tags(cell)}
-    rows = re.findall(r"^\| `(.+?)` \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE)
+    _, _, table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Tags\n")
+    rows = re.findall(r"^\| `(.+?)` \|", table.partition("\n## ")[0], re.MULTILINE)
     assert sorted(rows) == sorted(used)
 
 

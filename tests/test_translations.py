@@ -49,7 +49,8 @@ def parts(text):
                 kept[child.type, child.attrs.get("href") or child.attrs["src"]] += 1
     kept.update(re.findall(r"\$\$.*?\$\$|\$[^$\n]+\$", text, re.DOTALL))
     kept.update(re.findall(r"\{[^}\n]*\}", text))
-    for changed in (("link_open", "README.md"), ("link_open", "README.zh.md"), "{type}"):
+    pages = (f"{name}{end}" for name in ("README", "INSTALL") for end in (".md", ".zh.md"))  # one links to the other
+    for changed in (*(("link_open", page) for page in pages), "{type}"):
         del kept[changed]
     return kept
 
@@ -139,7 +140,7 @@ def test_the_files_are_in_step(language):
 
 
 def test_the_readmes_are_made(monkeypatch, tmp_path):
-    """`make translations` updates all languages and writes a README in each, which is the one that is stored."""
+    """`make translations` updates all languages and writes two pages in each, which are those that are stored."""
     updated = []
     monkeypatch.setattr(translations, "update", updated.append)
     monkeypatch.setattr(translations, "ROOT", tmp_path)
@@ -147,7 +148,7 @@ def test_the_readmes_are_made(monkeypatch, tmp_path):
     assert sorted(updated) == LANGUAGES
     for written in tmp_path.iterdir():
         assert written.read_bytes() == (ROOT / written.name).read_bytes(), "run `make translations`"
-    assert len([*tmp_path.iterdir()]) == len(LANGUAGES)
+    assert len([*tmp_path.iterdir()]) == 2 * len(LANGUAGES)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -16,6 +16,7 @@ from . import book
 from .colab import lines_for
 
 SOURCE = Path(__file__).with_name("source")
+FRAME = "## The lessons", "## Where things are"  # the headings of the README before and after the lessons' tables
 
 
 def write_site(folder, repository=None, pdf=False, epub=False, translation=ENGLISH):
@@ -49,16 +50,28 @@ def build(source, builder, folder):
         sys.exit("the site was not built: see above")
 
 
+def first_page(translation):
+    """Return the README to the end of the lessons' tables, with the list of all pages before these."""
+    begin, end = (f"\n{translation('README', None, heading)}\n" for heading in FRAME)
+    shown, found, _ = translation.page("README").partition(end)
+    introduction, begun, tables = shown.partition(begin)
+    if not (found and begun):
+        sys.exit(f"README.md lacks {' or '.join(FRAME)}, between which the site's first page has the lessons")
+    return with_links_of_the_site(f"{introduction}{translation.contents()}{begin}{tables}")
+
+
+def with_links_of_the_site(page):
+    """Return a page of the first folder with links as they are on the site, and none to another language."""
+    page = re.sub(r" · \[.*\]\([A-Z]+(\.\w+)?\.md\)", "", page, count=1)
+    return re.sub(r"\]\(INSTALL(\.\w+)?\.md\)", "](install.md)", page).replace("](notebooks/", "](")
+
+
 def write_pages(source, repository, translation):
     """Write what Sphinx makes the site of: the lessons, shaped into chapters, and the pages beside them."""
     lessons.copy_what_they_use(source, translation)
     shutil.copytree(SOURCE, source, dirs_exist_ok=True)
-    lessons_begin = translation("README", None, "## The lessons")
-    readme = translation.page("README").split(translation("README", None, "## For students"))[0]
-    contents = translation.contents()
-    readme = re.sub(r" · \[.*\]\(README.*\)", "", readme, count=1)  # the link to the README in another language
-    index = readme.replace("](notebooks/", "](").replace(f"\n{lessons_begin}", f"{contents}\n{lessons_begin}")
-    (source / "index.md").write_text(index, encoding="utf-8")
+    (source / "index.md").write_text(first_page(translation), encoding="utf-8")
+    (source / "install.md").write_text(with_links_of_the_site(translation.page("INSTALL")), encoding="utf-8")
     notebooks = {lesson: lessons.read(lesson, translation) for lesson in lessons.paths()}
     both = {lesson: lessons.read(lesson) for lesson in lessons.paths()}, notebooks
     for name, page in [("formulas", book.with_anchors), ("glossary", book.with_places),

@@ -52,7 +52,7 @@ if repository := os.environ.get("REPOSITORY"):
 
 GLOSSARY = Path(__file__).with_name("glossary.md").read_text(encoding="utf-8").split("```{glossary}")[1]
 TERMS = {term.lower() for term in re.findall(r"^\w.*", GLOSSARY, re.MULTILINE)}
-FIRST_OF_A_PART = ("pytorch/00-start-here", "your-script")  # no page before them belongs to the same part
+FIRST_OF_A_PART = ("pytorch/00-start-here", "install")  # no page before them belongs to the same part
 
 
 def link_terms(app, doctree):
