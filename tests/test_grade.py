@@ -27,8 +27,9 @@ from d2lhelpers.environment import mxnet_fault
 from editions import __main__, student
 from editions import lessons as stored
 from editions.grading import feedback, grade, runs, sandbox, submissions
+from editions.grading.answers import Answers, answers_in
 from editions.grading.dependencies import depends_on, names_of, statements_of
-from editions.grading.exercise_program import Answers, Lesson, answers_in, cut
+from editions.grading.exercise_program import Lesson, cut
 from editions.grading.lesson_grade import short
 
 ROOT = Path(__file__).parents[1]
