@@ -61,7 +61,7 @@ def link_what_lies_in(place, folder):
 
 
 def remove_dead_links(folder):
-    """Remove links to files that lessons no longer have."""
+    """Remove links that lead nowhere, such as those to files that only earlier versions of the lessons had."""
     for path in folder.rglob("*"):
         if path.is_symlink() and not path.exists():
             path.unlink()
