@@ -346,10 +346,11 @@ def test_answers_stay_with_their_vote(small):
     (nbformat.v4.new_code_cell("vote = predict('Which?', 1)\nprint(vote)"), None),
     (nbformat.v4.new_code_cell("code = \"vote = predict('Which?', 1)\""), None),
     (nbformat.v4.new_code_cell("vote = model.predict(data)"), None),
+    (nbformat.v4.new_code_cell("vote = predicted(data)"), None),
     (nbformat.v4.new_code_cell("%%time\nvote = predict('Which?', 1)"), None),
     (nbformat.v4.new_code_cell("# vote = predict('Which?', 1)"), None),
     (nbformat.v4.new_markdown_cell("vote = predict('Which?', 1)"), None),
-], ids=range(8))
+], ids=range(9))
 def test_what_is_a_vote(cell, asks):
     """A vote is the last statement of a cell of code, and assigns what `predict` returns."""
     found = deck.vote_in(cell)
@@ -426,8 +427,9 @@ def test_colab_runs_what_the_site_shows(small, monkeypatch):
 
 def test_colab_needs_nothing_of_the_editions():
     """The weekly program starts with the packages that Colab has: it imports none that only the editions need."""
+    paths = [str(ROOT), str(ROOT / "tests")]
     absent = ["polib", "sphinx", "sphinx_revealjs", "myst_nb", "myst_parser", "playwright", "pypdf", "nbval"]
-    code = (f"import sys; sys.modules.update(dict.fromkeys({absent})); sys.path.insert(0, {str(ROOT / 'tests')!r}); "
+    code = (f"import sys; sys.modules.update(dict.fromkeys({absent})); sys.path[:0] = {paths}; "
             "import colab; print(colab.lines_for('owner/name'))")
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True)
     assert done.stderr == ""
