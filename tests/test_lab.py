@@ -190,14 +190,14 @@ def test_the_server_is_for_its_reader_alone(tmp_path, ip, attempts):
         assert not [each.info["cmdline"] for each in psutil.process_iter(["cmdline"]) if token in str(each.info)]
 
 
-@pytest.mark.parametrize("arguments", [[], ["LESSONS=stored"]], ids=str)
-def test_the_address_leads_to_the_first_lesson(tmp_path, arguments):
-    """The printed address opens the reader's copy of the first lesson, or with LESSONS=stored the lesson itself."""
+@pytest.mark.parametrize(("arguments", "place"), [
+    ([], "my-lessons"), (["LESSONS=stored"], "notebooks"), (["LESSONS=stored", "IN=zh"], "build/stored-zh")], ids=str)
+def test_the_address_leads_to_the_first_lesson(tmp_path, arguments, place):
+    """The printed address opens the reader's copy of the first lesson; with LESSONS=stored the stored lesson."""
     (tmp_path / "settings").mkdir()
     folder = project(tmp_path / "project")
     with make_lab(folder, tmp_path / "settings", *arguments) as (address, token, _):
         first = urlsplit(address).path.removeprefix("/lab/tree/")
-        place = "notebooks" if arguments else "my-lessons"
         assert first == LESSONS[0].replace("notebooks", place)
         assert (folder / first).exists()
         assert ask(address, token)[0] == 200
