@@ -34,7 +34,7 @@ lab: setup ## opens your own copy of the lessons (LESSONS=stored: the originals,
 test: setup ## runs the tests, and 21 of the notebooks without their exercises, in 5 to 9 minutes
 	.venv/bin/python -m pytest $(ARGS)
 
-test-all: setup ## also runs what is slow: solutions, ablations, browsers, other environments (about an hour)
+test-all: setup ## also runs the slow tests: solutions, deeper notebooks, ablations, browsers (about an hour)
 	.venv/bin/python -m pytest -m 'not weekly' $(ARGS)
 
 soak: setup ## runs the lessons again and again, every fourth time with all cores busy (RUNS=20)
@@ -67,7 +67,7 @@ site: setup ## makes a site in build/site (PDF=1, EPUB=1: also as a book; REPOSI
 student: setup ## makes an edition without solutions and outputs in build/student: assignments for nbgrader
 	$(EDITIONS) student build/student$(SUFFIX) $(LANGUAGE_OF)
 
-SUBMISSIONS ?= $(HANDED_IN)# its earlier name
+SUBMISSIONS ?= $(HANDED_IN)# the earlier name of SUBMISSIONS
 grade: setup ## grades what students submitted, with nbgrader (SUBMISSIONS=... names a folder or a zip file)
 	$(if $(SUBMISSIONS),,$(error name what was submitted: make grade SUBMISSIONS=folder))
 	.venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra grade

@@ -82,7 +82,9 @@ def framework_of(path):
     """Return the framework that a lesson or a script needs: "mxnet", "torch", or "" if it needs none."""
     text = path.read_text(encoding="utf-8")
     found = IMPORTS.search(text)
-    return found[1] if found else "mxnet" if "kvstore_worker" in text else ""
+    if found:
+        return found[1]
+    return "mxnet" if "kvstore_worker" in text else ""
 
 
 FILES_OF_TRACK = {
@@ -93,7 +95,7 @@ for path in ROOT.glob("notebooks/deeper/*.ipynb"):
     if framework_of(path):
         FILES_OF_TRACK[framework_of(path)].append(path.relative_to(ROOT).as_posix())
 # Checks and scripts have no doctests, and an import of theirs may change what MXNet does; answers are cells of lessons;
-# mutants.py needs cosmic-ray; in lab and site there are programs.
+# mutants.py needs cosmic-ray; launch.py imports all of JupyterLab; only Sphinx can run its settings.
 collect_ignore_glob = ["*/checks_*/*", "*/scripts/*", "*/answers/*", "tests/mutants.py", "editions/lab/*",
                        "editions/site/source/*"]
 for name in missing:

@@ -16,9 +16,12 @@ from .translations import TAGS, Translation
 
 def main():
     """Do what the command line says."""
-    asked = parser().parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # which also removes what is half written
+    words = sys.argv[1:]
+    end = words.index("--") if "--" in words else len(words)  # argparse would take `--` for a word of ours
+    asked = parser().parse_args(words[:end])
+    asked.for_jupyter = words[end + 1:]
     asked.translation = Translation(asked.language)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # which also removes what is half written
     try:
         asked.make(asked)
     except OSError as error:
@@ -30,30 +33,33 @@ def parser():
     whole = argparse.ArgumentParser(prog="python -m editions", description=__doc__)
     editions = whole.add_subparsers(required=True, metavar="EDITION")
 
-    def add(name, make, folder=True):
-        edition = editions.add_parser(name, help=make.__doc__, description=make.__doc__)
+    def add(name, make):
+        return editions.add_parser(name, help=make.__doc__, description=make.__doc__)
+
+    def add_edition(name, make):
+        edition = add(name, make)
         edition.set_defaults(make=make)
         edition.add_argument("--language", choices=sorted(TAGS), help="the language, instead of English")
-        if folder:
-            edition.add_argument("folder", type=full_path)
+        edition.add_argument("folder", type=full_path)
         return edition
 
-    add("copies", make_copies)
-    add("stored", make_stored)
-    add("student", make_student)
-    add("slides", make_slides).add_argument("--pdf", action="store_true", help="also print each deck to a PDF")
-    site = add("site", make_site)
+    add_edition("copies", make_copies)
+    add_edition("stored", make_stored)
+    add_edition("student", make_student)
+    add_edition("slides", make_slides).add_argument("--pdf", action="store_true", help="also print each deck to a PDF")
+    site = add_edition("site", make_site)
     site.add_argument("--pdf", action="store_true", help="also print all pages to a PDF")
     site.add_argument("--epub", action="store_true", help="also make an e-book")
     site.add_argument("--repository", type=repository_name, help="owner/name, for buttons for Binder and Colab")
-    add("translations", update_translations, folder=False)
-    lab = add("lab", open_lab)
+    update = add("translations", update_translations)
+    update.set_defaults(make=update_translations, language=None, folder=Path(__file__).parent)
+    lab = add_edition("lab", open_lab)
     lab.add_argument("--ip", default="127.0.0.1", help="the address to listen on")
-    lab.add_argument("arguments", nargs="*", help="for JupyterLab, after --")
-    grading = add("grade", grade)
-    grading.add_argument("--folder", dest="results", type=full_path, help="for the results")
-    grading.add_argument("--seconds", type=float, help="for an exercise")
-    grading.add_argument("--memory", type=float, help="GB for an exercise")
+    lab.epilog = "What follows -- is for JupyterLab."
+    grade = add_edition("grade", grade_submissions)
+    grade.add_argument("--folder", dest="results", type=full_path, help="for the results")
+    grade.add_argument("--seconds", type=float, help="for an exercise")
+    grade.add_argument("--memory", type=float, help="GB for an exercise")
     return whole
 
 
@@ -63,15 +69,15 @@ def full_path(text):
 
 
 def repository_name(text):
-    """Return the text if it has the form of a repository's name, or "" if it is empty."""
+    """Return the text if it has the form of a repository's name, or is empty."""
     if text and not re.fullmatch(r"[\w.-]+/[\w.-]+", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form owner/name")
     return text
 
 
-def replace(folder, write):
-    """Let `write` make a folder, in the place of one that an earlier run has made, and print what is in it."""
-    folders.replace(write, folder)
+def write(folder, write_edition):
+    """Let `write_edition` write a folder, which replaces what an earlier run made; print how many lessons it has."""
+    folders.replace(write_edition, folder)
     print(f"{folder}: {len(lessons.paths())} lessons")
 
 
@@ -83,25 +89,25 @@ def make_copies(asked):
 
 def make_stored(asked):
     """Write the lessons with their results, to present them in another language."""
-    def write(folder):
+    def write_stored(folder):
         lessons.copy_what_they_use(folder, asked.translation)
         for lesson in lessons.paths():
             nbformat.write(lessons.read(lesson, asked.translation), folder / lesson)
 
-    replace(asked.folder, write)
+    write(asked.folder, write_stored)
 
 
 def make_student(asked):
     """Write the lessons without solutions and outputs, as assignments for nbgrader."""
     from .student import write_student_edition
-    replace(asked.folder, partial(write_student_edition, translation=asked.translation))
+    write(asked.folder, partial(write_student_edition, translation=asked.translation))
 
 
 def make_slides(asked):
     """Write a deck of slides for each lesson."""
     from .browser import chromium
     from .slides.deck import print_slides, write_slides
-    replace(asked.folder, partial(write_slides, translation=asked.translation))
+    write(asked.folder, partial(write_slides, translation=asked.translation))
     if asked.pdf:
         with chromium() as browser:
             print_slides(asked.folder, browser)
@@ -110,7 +116,7 @@ def make_slides(asked):
 def make_site(asked):
     """Write a site with all lessons, their results and the helpers' docstrings."""
     from .site.pages import write_site
-    replace(asked.folder, lambda folder: write_site(folder, asked.repository, asked.pdf, asked.epub, asked.translation))
+    write(asked.folder, lambda folder: write_site(folder, asked.repository, asked.pdf, asked.epub, asked.translation))
 
 
 def update_translations(asked):
@@ -121,10 +127,10 @@ def update_translations(asked):
 def open_lab(asked):
     """Open a folder of lessons in JupyterLab."""
     from .lab.launch import launch
-    launch(asked.folder, asked.ip, asked.language or "", asked.arguments)
+    launch(asked.folder, asked.ip, asked.language or "", asked.for_jupyter)
 
 
-def grade(asked):
+def grade_submissions(asked):
     """Grade the answers that students submitted in a folder or a zip file."""
     if not find_spec("nbgrader"):
         sys.exit("nbgrader is not installed: `make grade` installs it, with Python 3.11 or newer")

@@ -21,36 +21,47 @@ def write_readers_copies(folder, translation=ENGLISH):
     written anew.
     """
     for lesson in lessons.paths():
-        own = folder / lesson
-        own.parent.mkdir(parents=True, exist_ok=True)
         new = lessons.without_outputs(lesson, "instructor", translation=translation)
         new.metadata["made_of"] = checksum(new)
-        updates = own.parent.glob(f"{own.stem} (update *).ipynb")
-        copies = {path: checksums(path) for path in [own, *sorted(updates)]}
-        if not own.exists():
-            write_new(new, own)
-        elif new.metadata["made_of"] not in [made_of for made_of, _ in copies.values()]:
-            untouched = [path for path, (made_of, now) in copies.items() if made_of == now]
-            if untouched:
-                path = untouched[0]
-                write_over(new, path)
-            else:
-                path = unused(own)
-                write_new(new, path)
-            kept = "" if path == own else "; yours stays as it is"
-            print(f"{own.stem} has a new version: {path}{kept}")
+        write_copy(new, folder / lesson)
     if translation.language:
         write_beside_copies(folder, translation)
     remove_dead_links(folder)
     for place in {lesson.parent for lesson in lessons.paths()}:
-        for each in (lessons.FOLDER / place).iterdir():
-            if each.suffix != ".ipynb" and not each.name.startswith((".", "__")):
-                with contextlib.suppress(FileExistsError):
-                    (folder / place / each.name).symlink_to(os.path.relpath(each, folder / place))
+        link_what_lies_in(place, folder)
+
+
+def write_copy(new, own):
+    """Write a lesson as the reader's own copy at the path `own`, or where an update goes, unless it is there."""
+    own.parent.mkdir(parents=True, exist_ok=True)
+    if not own.exists():
+        write_new(new, own)
+        return
+    updates = own.parent.glob(f"{own.stem} (update *).ipynb")
+    copies = {path: checksums(path) for path in [own, *sorted(updates)]}
+    if new.metadata["made_of"] in [made_of for made_of, _ in copies.values()]:
+        return
+    untouched = [path for path, (made_of, now) in copies.items() if made_of == now]
+    if untouched:
+        path = untouched[0]
+        write_over(new, path)
+    else:
+        path = unused(own)
+        write_new(new, path)
+    kept = "" if path == own else "; yours stays as it is"
+    print(f"{own.stem} has a new version: {path}{kept}")
+
+
+def link_what_lies_in(place, folder):
+    """Link what lies beside the lessons in one of their folders, except where the reader has a file of that name."""
+    for each in (lessons.FOLDER / place).iterdir():
+        if each.suffix != ".ipynb" and not each.name.startswith((".", "__")):
+            with contextlib.suppress(FileExistsError):
+                (folder / place / each.name).symlink_to(os.path.relpath(each, folder / place))
 
 
 def remove_dead_links(folder):
-    """Remove links to files that lessons no longer have."""
+    """Remove links that lead nowhere, such as those to files that only earlier versions of the lessons had."""
     for path in folder.rglob("*"):
         if path.is_symlink() and not path.exists():
             path.unlink()

@@ -9,9 +9,7 @@ check must answer:
 What follows is run in the lesson's own kernel after the cell that the exercise gives to its reader.
 """
 import asyncio
-import importlib
 import re
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -161,16 +159,12 @@ def test_each_answer_gets_what_it_deserves(lesson):
         pytest.fail("\n".join(found), pytrace=False)
 
 
-def judged(track, given, arguments, monkeypatch, capsys):
-    """Assert that the check of the lesson 00 in the folder `track` judges all answers in its table as they deserve."""
-    monkeypatch.syspath_prepend(track)
-    for module in "checks", "checks.lesson_00":  # both tracks have them
-        monkeypatch.delitem(sys.modules, module, raising=False)
-    check = importlib.import_module("checks.lesson_00").check_1
-    for answer in answers_to(track / "00-start-here.ipynb"):
+def judge(check, lesson, given, capsys):
+    """Assert that `check`, a function of an answer, judges all answers in a lesson's table as they deserve."""
+    for answer in answers_to(lesson):
         names = dict(given)
         exec(answer.source, names)
-        check(names["answer_1"], *arguments)
+        check(names["answer_1"])
         assert answer.wanted in capsys.readouterr().out, answer.source
 
 
@@ -179,7 +173,10 @@ def test_lesson_00_judges_any_times(ratio, monkeypatch, capsys):
     """Lesson 00's check takes the right answer, exact or rounded, and no wrong one, however fast Python's part was."""
     timeline = SimpleNamespace(returned=0.0047, end=0.0047 * ratio, utilization={"a": 0.9, "b": 0.8})
     given = {"np": np, "returned": timeline.returned, "end": timeline.end, "timeline": timeline}
-    judged(NOTEBOOKS, given, [timeline], monkeypatch, capsys)
+    monkeypatch.syspath_prepend(NOTEBOOKS)
+    from checks_mxnet.lesson_00 import check_1
+
+    judge(lambda answer: check_1(answer, timeline), NOTEBOOKS / "00-start-here.ipynb", given, capsys)
 
 
 @pytest.mark.parametrize("share", [1e-3, 0.1, 0.9])
@@ -194,8 +191,12 @@ def test_pytorch_lesson_00_judges_any_times(ratio, share, monkeypatch, capsys):
     starts = [one * (7 + number) for number in range(40)]
     operators = [SimpleNamespace(start=start, end=start + one * share) for start in starts]
     gaps = SimpleNamespace(operators=operators, end=one * 52, returned=one * 50, busy=lambda _: 40 * one * share)
-    torch = SimpleNamespace(tensor=np.float32)
-    judged(NOTEBOOKS / "pytorch", {"torch": torch, "plain": plain, "gaps": gaps}, [gaps, plain], monkeypatch, capsys)
+    given = {"torch": SimpleNamespace(tensor=np.float32), "plain": plain, "gaps": gaps}
+    track = NOTEBOOKS / "pytorch"
+    monkeypatch.syspath_prepend(track)
+    from checks_pytorch.lesson_00 import check_1
+
+    judge(lambda answer: check_1(answer, gaps, plain), track / "00-start-here.ipynb", given, capsys)
 
 
 def test_a_check_that_takes_everything_is_noticed(tmp_path):

@@ -1,3 +1,4 @@
+import ast
 import builtins
 import contextlib
 import functools
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import symtable
 import sys
+import textwrap
 import time
 import xml.dom.minidom
 import zipfile
@@ -17,9 +19,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import unquote
 
+import colab
 import nbformat
+import pypdf
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NumberObject
 
 from editions import __main__, copies, folders, lessons, student, translations
 from editions import browser as browsers
@@ -158,6 +163,34 @@ def test_each_command_writes_its_edition(monkeypatch, arguments, written):
     assert done == written
 
 
+@pytest.mark.parametrize(("words", "passed_on"), [
+    ([], []), (["--"], []), (["--", "--no-browser", "--ServerApp.port=1", "--", "x"], ["--no-browser",
+                                                                                     "--ServerApp.port=1", "--", "x"]),
+], ids=str)
+def test_jupyter_gets_its_own_arguments(tmp_path, monkeypatch, words, passed_on):
+    """The lab opens a folder at an address, in a language, and passes what follows `--` on to JupyterLab as it is."""
+    launched = []
+    launch = SimpleNamespace(launch=lambda *arguments: launched.append(arguments))
+    monkeypatch.setitem(sys.modules, "editions.lab.launch", launch)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    for options, expected in (([], ("127.0.0.1", "")), (["--ip", "0.0.0.0", "--language", "zh"], ("0.0.0.0", "zh"))):
+        monkeypatch.setattr(sys, "argv", ["editions", "lab", str(tmp_path), *options, *words])
+        __main__.main()
+        assert launched.pop() == (tmp_path, *expected, passed_on)
+
+
+def test_translators_see_an_error_in_a_sentence(monkeypatch):
+    """If the translations cannot be written, the command says why in a sentence, though it is given no folder."""
+    def fail():
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(translations, "update_all", fail)
+    monkeypatch.setattr(sys, "argv", ["editions", "translations"])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    with pytest.raises(SystemExit, match=r"editions: No space left on device\. Nothing"):
+        __main__.main()
+
+
 @pytest.mark.parametrize(("script", "node", "words"), [
     (None, None, "apt-get install chromium"), ("exit 3", None, "does not start here"),
     ("exit 3", "/bin/false", "Playwright does not start here")])
@@ -240,6 +273,19 @@ def test_a_copy_is_complete_or_absent(small, monkeypatch):
     assert before[small / "mine" / "01-a.ipynb"] == b"mine"
 
 
+def test_links_of_earlier_copies_are_renewed(small):
+    """A link to checks that only an earlier version had is removed, and one to those of now is made; copies stay."""
+    own = small / "mine" / "pytorch"
+    own.mkdir(parents=True)
+    (own / "checks").symlink_to("../../notebooks/pytorch/checks")
+    (own / "01-b.ipynb").write_text("mine")
+    copies.write_readers_copies(small / "mine")
+    assert not os.path.lexists(own / "checks")
+    assert (own / "checks_pytorch").is_symlink()
+    assert (own / "checks_pytorch" / "rules.py").exists()
+    assert (own / "01-b.ipynb").read_text() == "mine"
+
+
 def test_a_deck_opens_from_its_folder(small):
     """Remarks are notes, solutions and prompts are gone; reveal.js and other decks are where a deck looks for them."""
     links = nbformat.v4.new_markdown_cell("[on](pytorch/01-b.ipynb) [away](https://example.org/a.ipynb)")
@@ -294,6 +340,23 @@ def test_answers_stay_with_their_vote(small):
     assert "( ) 1" in shown
 
 
+@pytest.mark.parametrize(("cell", "asks"), [
+    (nbformat.v4.new_code_cell("x = 1\nvote = predict('Which?', 1, 2)"), "vote = predict('Which?', 1, 2)"),
+    (nbformat.v4.new_code_cell("vote = predict(\n    'Which?', *answers)"), "vote = predict('Which?', *answers)"),
+    (nbformat.v4.new_code_cell("vote = predict('Which?', 1)\nprint(vote)"), None),
+    (nbformat.v4.new_code_cell("code = \"vote = predict('Which?', 1)\""), None),
+    (nbformat.v4.new_code_cell("vote = model.predict(data)"), None),
+    (nbformat.v4.new_code_cell("vote = predicted(data)"), None),
+    (nbformat.v4.new_code_cell("%%time\nvote = predict('Which?', 1)"), None),
+    (nbformat.v4.new_code_cell("# vote = predict('Which?', 1)"), None),
+    (nbformat.v4.new_markdown_cell("vote = predict('Which?', 1)"), None),
+], ids=range(9))
+def test_what_is_a_vote(cell, asks):
+    """A vote is the last statement of a cell of code, and assigns what `predict` returns."""
+    found = deck.vote_in(cell)
+    assert (found and ast.unparse(found)) == asks
+
+
 def test_cells_that_measure_are_folded(small, monkeypatch):
     """In a deck and on the site, the code of a cell tagged `measure` is folded, in a deck also what asks the room."""
     def build(arguments):
@@ -340,6 +403,37 @@ def test_what_the_site_is_made_of(small, monkeypatch, repository):
     failed.append("a page")
     with pytest.raises(SystemExit, match="was not built"):
         pages.write_site(small / "other", repository)
+
+
+def test_colab_runs_what_the_site_shows(small, monkeypatch):
+    """The weekly program runs the lines that the site shows, with nothing left to fill in, and then the lesson."""
+    ran = []
+
+    def client(lesson, **_):
+        ran.append(lesson.cells)
+        return SimpleNamespace(execute=lambda: None)
+
+    monkeypatch.setattr(colab, "NotebookClient", client)
+    monkeypatch.setattr(colab, "ROOT", small)
+    colab.main("owner/name")
+    note = pages.note_for_colab("owner/name", translations.ENGLISH)
+    shown = [line for line in note.splitlines() if line.startswith("    ")]
+    [[first, *others]] = ran
+    assert first.source == textwrap.dedent("\n".join(shown))
+    assert first.source.splitlines()[-1] == "%cd name/notebooks/pytorch"
+    assert not re.search("[{}]", first.source)
+    assert others == cells(small / "notebooks" / "pytorch" / "01-b.ipynb")
+
+
+def test_colab_needs_nothing_of_the_editions():
+    """The weekly program starts with the packages that Colab has: it imports none that only the editions need."""
+    paths = [str(ROOT), str(ROOT / "tests")]
+    absent = ["polib", "sphinx", "sphinx_revealjs", "myst_nb", "myst_parser", "playwright", "pypdf", "nbval"]
+    code = (f"import sys; sys.modules.update(dict.fromkeys({absent})); sys.path[:0] = {paths}; "
+            "import colab; print(colab.lines_for('owner/name'))")
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.stdout.startswith("%pip install")
 
 
 def test_a_chapter_has_sections():
@@ -669,6 +763,19 @@ def test_a_page_is_accessible(browser, site, page):
 def test_a_deck_is_accessible(browser, decks, lesson):
     """With all slides of a deck shown, as for printing, axe finds nothing that breaks WCAG 2.2 AA."""
     assert broken_rules(browser, f"{(decks / lesson.with_suffix('.html')).as_uri()}?print-pdf") == []
+
+
+def test_page_numbers_are_those_of_the_links(tmp_path):
+    """A PDF's page numbers are those to which its links lead, by the documents' names, without all other names."""
+    writer = pypdf.PdfWriter()
+    pages = [writer.add_blank_page(10, 10) for _ in range(3)]
+    places = {"/document-b/c": pages[2], "/document-a": pages[1], "/other": pages[0]}
+    writer.root_object[NameObject("/Dests")] = DictionaryObject({
+        NameObject(name): ArrayObject([page.indirect_reference, NameObject("/XYZ"), *3 * [NumberObject(0)]])
+        for name, page in places.items()})
+    writer.write(tmp_path / "book.pdf")
+    assert b"/document-b#2Fc" in (tmp_path / "book.pdf").read_bytes()  # as Chromium writes it
+    assert book.page_numbers(tmp_path / "book.pdf") == {"document-a": 2, "document-b/c": 3}
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The lessons in other surroundings: other processors, folders and locales, and settings of their readers."""
+"""The lessons in other environments: other processors, folders and locales, and settings of their readers."""
 import itertools
 import os
 import re
@@ -186,7 +186,7 @@ def shell(monkeypatch):
 
 
 def test_only_a_kernel_prints_conflicting_settings(shell, monkeypatch, capsys):
-    """In a notebook's kernel each obstacle of a framework is named; a shell without a kernel prints nothing."""
+    """In a notebook's kernel each conflicting setting is named; a shell without a kernel prints nothing."""
     monkeypatch.setenv("PYTORCH_JIT", "0")
     environment.print_conflicting_settings("torch")
     environment.print_conflicting_settings("mxnet")

@@ -27,8 +27,9 @@ from d2lhelpers.environment import mxnet_fault
 from editions import __main__, student
 from editions import lessons as stored
 from editions.grading import feedback, grade, runs, sandbox, submissions
+from editions.grading.answers import Answers, answers_in
 from editions.grading.dependencies import depends_on, names_of, statements_of
-from editions.grading.exercise_program import Answers, Lesson, answers_in, cut
+from editions.grading.exercise_program import Lesson, cut
 from editions.grading.lesson_grade import short
 
 ROOT = Path(__file__).parents[1]
@@ -201,7 +202,7 @@ def change_given(cells):
     (lambda cells: cells.remove(cell_of(cells, "try-1")), [], "its answer cell is missing"),
     (lambda cells: cells.remove(cell_of(cells, "check-1")), [], ""),
 ])
-def test_where_the_answer_is(lesson, change, sources, note):
+def test_finds_moved_answer_cells(lesson, change, sources, note):
     """An answer is found whatever became of its cell, and what is odd about it is noted."""
     answers = answers_in(submitted(change), lesson)
     assert answers.own[1] == sources
@@ -412,6 +413,18 @@ def test_no_run_is_made_twice(grader, lesson):
     assert grader.graded(lesson, 1, answers, "cy")["why"] == "it hung"
 
 
+def test_a_result_belongs_to_the_code_that_graded_it(grader, tmp_path, monkeypatch):
+    """When a file of the helpers changes, in whatever folder of theirs it is, all answers are graded anew."""
+    monkeypatch.setattr(grade, "PROJECT", tmp_path)
+    helper = tmp_path / "d2lhelpers" / "torch" / "jobs.py"
+    helper.parent.mkdir(parents=True)
+    found = set()
+    for text in ("one = 1", "one = 1.0"):
+        helper.write_text(text)
+        found.add(grade.Grader(grader.place, tmp_path, runs.RunLimits()).imported)
+    assert len(found) == 2
+
+
 def test_an_exercise_that_fails_here_is_given_up(grader, lesson):
     """If the lesson's own solution fails, cut and whole, the exercise is not graded, and the remark says why."""
     grader.prepare(lesson, 1)
@@ -447,7 +460,7 @@ def test_a_level_counts_for_those_below(grader, lesson):
     assert [short(points) for points in (2.0, 1 / 3)] == [2, 0.33]
 
 
-def test_the_files(grader, lesson, tmp_path):
+def test_grades_csv_and_feedback(grader, lesson, tmp_path):
     """grades.csv has a line for each student and harmless cells, pages show what was submitted as text, not as HTML."""
     def change(cells):
         cell_of(cells, "try-1").source = "answer_1 = '<script>'"
@@ -476,7 +489,7 @@ def test_the_files(grader, lesson, tmp_path):
                                                     "<p>It printed:</p><pre>five</pre>", "<pre>right</pre>"))
 
 
-def test_the_command(grader, tmp_path, monkeypatch, capsys):
+def test_grade_resumes(grader, tmp_path, monkeypatch, capsys):
     """Called again it goes on in the folder that it has begun; what it cannot use it names in a line."""
     def called(*arguments, nbgrader=True):
         monkeypatch.setattr(__main__, "find_spec", lambda name: nbgrader or None)
@@ -547,7 +560,7 @@ def test_nbgrader_itself_takes_the_student_edition(tmp_path):
 
     name = "deeper/where-bytes-live"
     source = tmp_path / "source" / "bytes"
-    shutil.copytree(stored.FOLDER / "deeper" / "checks_mxnet", source / "checks_mxnet")
+    shutil.copytree(stored.FOLDER / "deeper" / "checks_deeper", source / "checks_deeper")
     nbformat.write(student_notebook(name, {}), source / "lesson.ipynb")
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # nbgrader calls alembic
     settings = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "PATH": programs}
@@ -611,7 +624,7 @@ ATTACKS = {
 @pytest.mark.slow
 @pytest.mark.weekly
 @pytest.mark.parametrize("name", ATTACKS)
-def test_a_hand_in_that_misbehaves(name, place):
+def test_a_submission_that_misbehaves(name, place):
     """A run that hangs, grows, multiplies, floods or dies ends with a clear reason, and leaves no process behind."""
     source, ends = ATTACKS[name]
     found, why = runs.run([source, CHECK], ".", place, LIMITS)
@@ -635,7 +648,7 @@ def left_behind():
 @needs_nbgrader
 @pytest.mark.slow
 @pytest.mark.weekly
-def test_a_hand_in_is_isolated(place, tmp_path):
+def test_a_submission_is_isolated(place, tmp_path):
     """Where the system allows it, a run writes nothing outside its folder, sees no process, file or server of ours."""
     if not place.isolated:
         if shutil.which("unshare") and shutil.which("setpriv"):
@@ -645,7 +658,7 @@ def test_a_hand_in_is_isolated(place, tmp_path):
         pytest.skip("this system allows no isolation")
     server = socket.create_server(("127.0.0.1", 0))
     hidden = place.hidden[0]
-    tmp_path.chmod(0o777)  # open to the account that nobody has, too
+    tmp_path.chmod(0o777)  # open to the run's account, too
     told = {
         "parent": "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)",
         "all": f"import os, signal\ntry: os.kill({os.getpid()}, signal.SIGTERM)\nexcept OSError as e: print(type(e))",
@@ -772,7 +785,7 @@ def helper_above(book):
 
 
 def other_lesson(book):
-    """Hand in something else."""
+    """Submit something else."""
     book.cells = [new_code_cell("1")]
     book.metadata = {}
 
@@ -819,7 +832,7 @@ def student_notebook(name, answers):
     return notebook
 
 
-def plain_hand_ins(name, count):
+def plain_submissions(name, count):
     """Yield `count` notebooks with answers from a lesson's table, and what each exercise of each must get."""
     table = [answer for answer in answers_to(ROOT / "notebooks" / f"{name}.ipynb") if answer.wanted != "still running"]
     by_exercise = {}
@@ -836,7 +849,7 @@ def write_sixty(folder):
     wanted = {}
     mxnet = ["00-start-here", "01-imperative-and-symbolic", "03-asynchronous-computation"] if not mxnet_fault() else []
     for name in ["pytorch/00-start-here", "pytorch/09-serving-a-transformer", ODD, *mxnet]:
-        for number, (notebook, points) in enumerate(plain_hand_ins(name, 6)):
+        for number, (notebook, points) in enumerate(plain_submissions(name, 6)):
             student = f"{Path(name).name[:2]}{'p' if '/' in name else 'm'} {number}"
             path = folder / f"{student}_{number}_assignsubmission_file_" / "work.ipynb"
             path.parent.mkdir()
@@ -885,7 +898,7 @@ def misgraded(table, wanted):
 @needs_nbgrader
 @pytest.mark.slow
 @pytest.mark.weekly
-def test_sixty_hand_ins(tmp_path):
+def test_sixty_submissions(tmp_path):
     """Of some sixty submissions, plain, odd and hostile, none is misgraded, after an interruption, too."""
     folder = tmp_path / "submitted"
     folder.mkdir()

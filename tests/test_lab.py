@@ -33,7 +33,7 @@ for pattern in ("notebooks/*.ipynb", "notebooks/[!.]*/*.ipynb"):
             LESSONS.append(path.relative_to(ROOT).as_posix())
 
 
-# After every change a lesson of each kind runs in other surroundings: the first ones, and one each with sliders, with a
+# After every change a lesson of each kind runs in other environments: the first ones, and one each with sliders, with a
 # compiler, and with ranks. All others do so once a week.
 KINDS = ["notebooks/00-start-here.ipynb", "notebooks/03-asynchronous-computation.ipynb",
          "notebooks/pytorch/00-start-here.ipynb", "notebooks/pytorch/02-where-graphs-break.ipynb",
@@ -146,28 +146,28 @@ c.ServerApp.default_url = c.LabApp.default_url = "/tree"
 NO_TOKEN = "import secrets, binascii\nsecrets.token_hex = lambda size: ''\nbinascii.hexlify = lambda data: b''\n"
 
 
-@pytest.mark.parametrize(("ip", "surroundings"), [
+@pytest.mark.parametrize(("ip", "attempts"), [
     ("127.0.0.1", ["settings"]), ("127.0.0.1", ["files"]), ("127.0.0.1", ["variables"]),
     pytest.param("127.0.0.2", ["settings", "files", "variables"], marks=pytest.mark.skipif(
         sys.platform != "linux", reason="127.0.0.2 stands for another address of this machine, but not here")),
 ], ids=str)
-def test_the_server_is_for_its_reader_alone(tmp_path, ip, surroundings):
-    """Whatever surrounds it, the lab listens only on 127.0.0.1 or IP, and asks for a token that no other user sees."""
+def test_the_server_is_for_its_reader_alone(tmp_path, ip, attempts):
+    """Whatever is set, the lab listens only on 127.0.0.1 or IP, and asks for a token that no other user sees."""
     folder = project(tmp_path / "project")
     settings = tmp_path / "settings"
     settings.mkdir()
     variables = {}
-    if "settings" in surroundings:
+    if "settings" in attempts:
         for name in ("jupyter", "jupyter_server", "jupyter_lab", "jupyter_notebook"):
             (settings / f"{name}_config.py").write_text(OPEN)
         (settings / "jupyter_server_config.json").write_text('{"IdentityProvider": {"token": ""}}')
         variables["JUPYTER_CONFIG_PATH"] = str(settings)
-    if "files" in surroundings:
+    if "files" in attempts:
         for place in (folder, folder / "editions", folder / "editions" / "lab"):
             (place / "secrets.py").write_text("token_hex = lambda size: ''")
             for name in ("jupyterlab", "signal", "nbformat"):
                 (place / f"{name}.py").write_text("raise SystemExit('the wrong file')")
-    if "variables" in surroundings:
+    if "variables" in attempts:
         (tmp_path / "sitecustomize.py").write_text(NO_TOKEN)
         (tmp_path / "usercustomize.py").write_text(NO_TOKEN)
         variables |= {"PYTHONPATH": str(tmp_path), "JUPYTER_TOKEN": "known", "http_proxy": "http://127.0.0.1:9",
@@ -190,14 +190,14 @@ def test_the_server_is_for_its_reader_alone(tmp_path, ip, surroundings):
         assert not [each.info["cmdline"] for each in psutil.process_iter(["cmdline"]) if token in str(each.info)]
 
 
-@pytest.mark.parametrize("arguments", [[], ["LESSONS=stored"]], ids=str)
-def test_the_address_leads_to_the_first_lesson(tmp_path, arguments):
-    """The printed address opens the reader's copy of the first lesson, or with LESSONS=stored the lesson itself."""
+@pytest.mark.parametrize(("arguments", "place"), [
+    ([], "my-lessons"), (["LESSONS=stored"], "notebooks"), (["LESSONS=stored", "IN=zh"], "build/stored-zh")], ids=str)
+def test_the_address_leads_to_the_first_lesson(tmp_path, arguments, place):
+    """The printed address opens the reader's copy of the first lesson; with LESSONS=stored the stored lesson."""
     (tmp_path / "settings").mkdir()
     folder = project(tmp_path / "project")
     with make_lab(folder, tmp_path / "settings", *arguments) as (address, token, _):
         first = urlsplit(address).path.removeprefix("/lab/tree/")
-        place = "notebooks" if arguments else "my-lessons"
         assert first == LESSONS[0].replace("notebooks", place)
         assert (folder / first).exists()
         assert ask(address, token)[0] == 200

@@ -1,1 +1,1 @@
-"""What `make grade` is made of: reading hand-ins, cutting lessons, running strangers' code, writing pages."""
+"""What `make grade` is made of: reading submissions, cutting lessons, running strangers' code, writing feedback."""

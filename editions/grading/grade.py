@@ -1,4 +1,4 @@
-"""Grade what students submitted: `make grade HANDED_IN=folder` writes grades.csv and a page for each student.
+"""Grade what students submitted: `make grade SUBMISSIONS=folder` writes grades.csv and a page for each student.
 
 nbgrader does three things here. Its metadata, which the student edition has, says which cell is an answer and which a
 check. Its `Execute` runs the cells. Its `determine_grade` reads the points from what the check's cell returned. The
@@ -21,7 +21,8 @@ from .. import lessons as stored
 from .. import student
 from ..translations import ENGLISH
 from . import feedback, runs
-from .exercise_program import Answers, Lesson, cut, key_of
+from .answers import Answers, key_of
+from .exercise_program import Lesson, cut
 from .lesson_grade import LessonGrade, short
 from .submissions import submissions
 
@@ -29,6 +30,10 @@ PROJECT = stored.FOLDER.parent
 AT_ONCE = 2  # runs at the same time
 SLOWER = 2  # a capstone takes this many times as long as the limit of other exercises
 NO_CHECK = "the check did not come to its end"
+LAST_LINES = """\
+points = {points}
+__import__('builtins').print('{word}', points + 0.0)
+points"""  # of a check's cell: it prints the word of its run and the points, and returns the points
 
 
 def all_lessons():
@@ -66,7 +71,7 @@ class Grader:
         self.folder = folder
         self.limits = limits
         self.language = language
-        imported = [*sorted(place.lessons.rglob("*.py")), *sorted((PROJECT / "d2lhelpers").glob("*.py"))]
+        imported = [*sorted(place.lessons.rglob("*.py")), *sorted((PROJECT / "d2lhelpers").rglob("*.py"))]
         self.imported = hashlib.sha256(b"".join(path.read_bytes() for path in imported)).hexdigest()
 
     def graded(self, lesson, number, answers, whose):
@@ -112,9 +117,8 @@ class Grader:
 
 def checked(source, lesson, word):
     """Return the source of a check's cell that prints `word` and the points, and returns the points."""
-    *before, points = student.points(source, Path(lesson.name)).splitlines()
-    last = [f"points = {points}", f"__import__('builtins').print('{word}', points + 0.0)", "points"]
-    return "\n".join([source, *before, *last])
+    *imports, points = student.points(source, Path(lesson.name)).splitlines()
+    return "\n".join([source, *imports, LAST_LINES.format(points=points, word=word)])
 
 
 def points_of(outputs, word):
@@ -190,19 +194,29 @@ def grade(submitted, folder, limits, translation=ENGLISH):
         grader = Grader(place, kept, limits, translation.language)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             try:
-                used = {row.lesson for row in rows if row.lesson}
-                list(pool.map(lambda both: grader.prepare(*both),
-                              [(lesson, number) for lesson in used for number in lesson.exercises]))
-                for lesson in used:
-                    for number, why in sorted(lesson.broken.items()):
-                        print(f"{lesson.name}, exercise {number} {why}", flush=True)
-                waiting = {pool.submit(row.try_to_grade, grader): row for row in rows}
-                for count, done in enumerate(as_completed(waiting), 1):
-                    done.result()
-                    print(f"[{count}/{len(rows)}] {feedback.line_of(waiting[done])}", flush=True)
+                prepare_all({row.lesson for row in rows if row.lesson}, grader, pool)
+                grade_all(rows, grader, pool)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 runs.stop()
                 raise
     write_grades(rows, folder, translation)
     print(f"{folder / 'grades.csv'}: {len(rows)} lines; pages for students in {folder / 'feedback'}")
+
+
+def prepare_all(lessons, grader, pool):
+    """Grade the lessons' own solutions, and print which exercises cannot be graded here."""
+    waiting = [pool.submit(grader.prepare, lesson, number) for lesson in lessons for number in lesson.exercises]
+    for done in waiting:
+        done.result()
+    for lesson in lessons:
+        for number, why in sorted(lesson.broken.items()):
+            print(f"{lesson.name}, exercise {number} {why}", flush=True)
+
+
+def grade_all(rows, grader, pool):
+    """Grade each row, and print a line about it as soon as that is done."""
+    waiting = {pool.submit(row.try_to_grade, grader): row for row in rows}
+    for count, done in enumerate(as_completed(waiting), 1):
+        done.result()
+        print(f"[{count}/{len(rows)}] {feedback.line_of(waiting[done])}", flush=True)

@@ -1,5 +1,5 @@
 """A line of grades.csv: what one student submitted of one lesson, and what became of it."""
-from .exercise_program import answers_in
+from .answers import answers_in
 
 
 def short(number):

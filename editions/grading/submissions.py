@@ -149,22 +149,30 @@ def submissions(place, stems):
     """
     place = Path(place)
     files = [file for file in files_in(place) if not any(JUNK.match(part) for part in file.path.parts)]
-    files = unwrapped(files)
     found, others = [], []
-    for file in files:
+    for file in unwrapped(files):
         file = file._replace(path=PurePosixPath(printable(str(file.path))))
         student, number = student_of(file.path, stems)
         notebook, problem = notebook_in(file.data)
-        list_of = found if notebook or ".ipynb" in file.path.name else others
-        list_of.append(Submission(student, number, str(file.path), file.time, notebook, problem))
+        submission = Submission(student, number, str(file.path), file.time, notebook, problem)
+        if notebook or ".ipynb" in file.path.name:
+            found.append(submission)
+        else:
+            others.append(submission)
     known = {submission[:2] for submission in found}
     for other in others:
         if other[:2] not in known:
             known.add(other[:2])
             found.append(other._replace(problem="is not a notebook"))
-    folders = [path for path in place.iterdir() if path.is_dir()] if place.is_dir() else []
-    for folder in folders:  # an empty one is a submission, too
-        student = student_of(PurePosixPath(printable(folder.name), "x"), stems)
-        if not JUNK.match(folder.name) and not any(path.is_file() for path in folder.rglob("*")):
-            found.append(Submission(*student, printable(folder.name), 0.0, None, "is an empty folder"))
+    return found + empty_folders(place, stems)
+
+
+def empty_folders(place, stems):
+    """Return a Submission for each student whose folder is empty."""
+    found = []
+    for folder in place.iterdir() if place.is_dir() else ():
+        if not folder.is_dir() or JUNK.match(folder.name) or any(path.is_file() for path in folder.rglob("*")):
+            continue
+        student, number = student_of(PurePosixPath(printable(folder.name), "x"), stems)
+        found.append(Submission(student, number, printable(folder.name), 0.0, None, "is an empty folder"))
     return found

@@ -2,8 +2,9 @@
 
 Whatever the reader's settings, files and variables are, the server listens on that address and asks for a new token.
 
-- `-I` keeps the project's folder, `PYTHONPATH` and the reader's own packages out of the server: otherwise a file
-  `secrets.py` could make the token. Kernels are started without `-I`, and see all variables as they are.
+- `-I` keeps the current folder, `PYTHONPATH` and the reader's own packages out of the server, and Python looks into the
+  project's folder last: otherwise a file `secrets.py` could make the token. Kernels are started without `-I`, and see
+  all variables as they are.
 - The token is made here and stays in this process, because other users can read command lines with `ps`.
 - The server reads only the settings that came with the packages in `.venv`. The reader's settings are programs, which
   could open the server to others in many ways. JupyterLab still keeps the look that the reader has chosen.

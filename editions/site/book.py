@@ -66,11 +66,11 @@ def heading_of(cell):
     return found and found[1]
 
 
-def slug(heading):
-    """Return the name by which a link leads to a heading."""
+def link_to(lesson, heading):
+    """Return the link that leads to a heading of a lesson."""
     from myst_parser.mdit_to_docutils.base import default_slugify
 
-    return default_slugify(heading)
+    return f"{lesson.as_posix()}#{default_slugify(heading)}"
 
 
 def bold(cell):
@@ -94,7 +94,7 @@ def places_of_bold(english, notebooks):
         for cell, shown in zip(cells_to_read(english[lesson]), cells_to_read(notebooks[lesson]), strict=True):
             heading = heading_of(shown) or heading
             for text in bold(cell):
-                places.setdefault(text.lower(), {}).setdefault(lesson, f"{lesson.as_posix()}#{slug(heading)}")
+                places.setdefault(text.lower(), {}).setdefault(lesson, link_to(lesson, heading))
     return places
 
 
@@ -105,15 +105,22 @@ def with_places(translation, english, notebooks):
     for line in translation.page("glossary").splitlines():
         lines.append(line)
         if line.startswith("  "):
-            found = {}
-            for form in (form for term in terms for form in (term.lower(), f"{term.lower()}s")):
-                found = places.get(form, {}) | found
+            found = places_of_terms(terms, places)
             links = ", ".join(f"[{name_of(lesson, notebooks[lesson])}]({link})" for lesson, link in found.items())
             lines += ["", f"  {translation.say('Explained in {links}.', links=links)}"]
             terms = []
         else:
             terms.append(line)
     return "\n".join(lines)
+
+
+def places_of_terms(terms, places):
+    """Return the lessons in which one of the terms, or its plural, stands in bold, each with the link to its place."""
+    found = {}
+    for term in terms:
+        for form in (term.lower(), f"{term.lower()}s"):
+            found = places.get(form, {}) | found
+    return found
 
 
 def with_anchors(translation, english, notebooks):
@@ -123,8 +130,7 @@ def with_anchors(translation, english, notebooks):
         for cell, shown in zip(english[lesson].cells, notebooks[lesson].cells, strict=True):
             heading = heading_of(cell)
             if heading:
-                before, after = (f"]({lesson.as_posix()}#{slug(each)})" for each in (heading, heading_of(shown)))
-                page = page.replace(before, after)
+                page = page.replace(f"]({link_to(lesson, heading)})", f"]({link_to(lesson, heading_of(shown))})")
     return page
 
 
@@ -141,14 +147,19 @@ def your_script(translation, english, notebooks):
             if heading:
                 taking = "Take it to your own script" in heading_of(original)
                 if taking:
-                    parts.append(f"## [{title}]({lesson.as_posix()}#{slug(heading)})")
-            if taking and cell.cell_type == "markdown":
-                text = re.sub("^#.*", "", cell.source)
-                parts.append(re.sub(r"(\]\()(?!http)", rf"\g<1>{lesson.parent.as_posix()}/", text).strip())
-            elif taking:
-                parts.append(f"```python\n{cell.source}\n```")
-                parts += [f"```text\n{output.text}```" for output in cell.outputs if output.output_type == "stream"]
+                    parts.append(f"## [{title}]({link_to(lesson, heading)})")
+            if taking:
+                parts += parts_of_page(cell, lesson)
     return "\n\n".join(parts)
+
+
+def parts_of_page(cell, lesson):
+    """Return a lesson's cell as parts of another page: its text without a heading, or its code and what it printed."""
+    if cell.cell_type == "markdown":
+        text = re.sub("^#.*", "", cell.source)
+        return [re.sub(r"(\]\()(?!http)", rf"\g<1>{lesson.parent.as_posix()}/", text).strip()]
+    printed = [f"```text\n{output.text}```" for output in cell.outputs if output.output_type == "stream"]
+    return [f"```python\n{cell.source}\n```", *printed]
 
 
 def print_book(page, pdf, tab):
@@ -165,7 +176,9 @@ def print_book(page, pdf, tab):
 
 def page_numbers(pdf):
     """Return the first page of each document in a PDF that Chromium printed, by the name to which links lead."""
-    text = pdf.read_bytes().decode("latin-1")
-    pages = sorted(int(number) for number in re.findall(r"(\d+) 0 obj\n<</Type /Page\n", text))
-    places = re.findall(r"/(document-\S+) \[(\d+) 0 R /XYZ", text)
-    return {name.replace("#2F", "/"): pages.index(int(page)) + 1 for name, page in places}
+    from pypdf import PdfReader
+
+    reader = PdfReader(pdf)
+    places = {name.removeprefix("/"): place for name, place in reader.named_destinations.items()}
+    return {name: reader.get_destination_page_number(place) + 1 for name, place in places.items()
+            if name.startswith("document-")}

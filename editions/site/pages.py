@@ -70,29 +70,42 @@ def write_pages(source, repository, translation):
     """Write what Sphinx makes the site of: the lessons, shaped into chapters, and the pages beside them."""
     lessons.copy_what_they_use(source, translation)
     shutil.copytree(SOURCE, source, dirs_exist_ok=True)
-    (source / "index.md").write_text(first_page(translation), encoding="utf-8")
-    (source / "install.md").write_text(with_links_of_the_site(translation.page("INSTALL")), encoding="utf-8")
+    english = {lesson: lessons.read(lesson) for lesson in lessons.paths()}
     notebooks = {lesson: lessons.read(lesson, translation) for lesson in lessons.paths()}
-    both = {lesson: lessons.read(lesson) for lesson in lessons.paths()}, notebooks
-    for name, page in [("formulas", book.with_anchors), ("glossary", book.with_places),
-                       ("your-script", book.your_script)]:
-        (source / f"{name}.md").write_text(page(translation, *both), encoding="utf-8")
-    (source / "helpers.rst").write_text(translation.page("helpers"), encoding="utf-8")
+    texts = {
+        "index.md": first_page(translation),
+        "install.md": with_links_of_the_site(translation.page("INSTALL")),
+        "formulas.md": book.with_anchors(translation, english, notebooks),
+        "glossary.md": book.with_places(translation, english, notebooks),
+        "your-script.md": book.your_script(translation, english, notebooks),
+        "helpers.rst": translation.page("helpers"),
+    }
+    for name, text in texts.items():
+        (source / name).write_text(text, encoding="utf-8")
     if translation.language:
         book.write_words_of_models(source / "models", translation)
     for lesson, notebook in notebooks.items():
-        notebook.cells = [cell for cell in notebook.cells if not lessons.has_tag(cell, "instructor")]
-        book.shape_chapter(notebook, lesson)
-        if repository and lesson.parts[0] == "pytorch":
-            sentence = translation.say("Colab opens this notebook alone. First run these lines there, in a cell of "
-                                       "their own:")
-            lines = textwrap.indent(lines_for(repository), "    ")
-            note = f"```{{note}}\n{sentence}\n\n{lines}\n```"
-            notebook.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="colab"))
-        book.add_model(notebook, lesson, translation)
-        for cell in notebook.cells:
-            if lessons.has_tag(cell, "setup", "measure"):
-                cell.metadata["tags"].append("hide-input")
-            if lessons.has_tag(cell, "solution"):
-                cell.metadata["tags"].append("hide-cell")
+        make_chapter(notebook, lesson, repository, translation)
         nbformat.write(notebook, source / lesson)
+
+
+def make_chapter(notebook, lesson, repository, translation):
+    """Make a chapter of a lesson: no remarks for instructors, solutions and measuring folded, its model added."""
+    notebook.cells = [cell for cell in notebook.cells if not lessons.has_tag(cell, "instructor")]
+    book.shape_chapter(notebook, lesson)
+    if repository and lesson.parts[0] == "pytorch":
+        note = note_for_colab(repository, translation)
+        notebook.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="colab"))
+    book.add_model(notebook, lesson, translation)
+    for cell in notebook.cells:
+        if lessons.has_tag(cell, "setup", "measure"):
+            cell.metadata["tags"].append("hide-input")
+        if lessons.has_tag(cell, "solution"):
+            cell.metadata["tags"].append("hide-cell")
+
+
+def note_for_colab(repository, translation):
+    """Return the note that says what to run first on Colab."""
+    sentence = translation.say("Colab opens this notebook alone. First run these lines there, in a cell of their own:")
+    lines = textwrap.indent(lines_for(repository), "    ")
+    return f"```{{note}}\n{sentence}\n\n{lines}\n```"

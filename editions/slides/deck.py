@@ -26,10 +26,7 @@ def write_slides(folder, translation=ENGLISH):
                               reveal_theme="white", exclude_input_prompt=True, exclude_output_prompt=True)
     for lesson in lessons.paths(solved=False):
         notebook = lessons.read(lesson, translation)
-        notebook.cells = with_votes_apart(cell for cell in notebook.cells if not lessons.has_tag(cell, "solution"))
-        for cell in notebook.cells:
-            if lessons.has_tag(cell, "instructor"):  # for the speaker's view, whatever slide type the cell has
-                cell.metadata["slideshow"] = {"slide_type": "notes"}
+        notebook.cells = cells_to_show(notebook.cells)
         exporter.reveal_url_prefix = "../" * (len(lesson.parts) - 1) + "reveal.js"
         where = {"metadata": {"path": str((lessons.FOLDER / lesson).parent), "name": lesson.stem},
                  "code": translation.say("code")}
@@ -39,29 +36,53 @@ def write_slides(folder, translation=ENGLISH):
         (folder / lesson.with_suffix(".html")).write_text(page, encoding="utf-8")
 
 
-def with_votes_apart(cells):
-    """Return the cells with each question to the room on a slide of its own, without the code before it in its cell.
+def cells_to_show(cells):
+    """Return the cells of a deck: no solutions, remarks for instructors as notes, each vote on a slide of its own."""
+    shown = []
+    for cell in cells:
+        if lessons.has_tag(cell, "solution"):
+            continue
+        if lessons.has_tag(cell, "instructor"):  # for the speaker's view, whatever slide type the cell has
+            cell.metadata["slideshow"] = {"slide_type": "notes"}
+        vote = vote_in(cell)
+        shown += [cell] if vote is None else with_vote_apart(cell, vote)
+    return shown
+
+
+def vote_in(cell):
+    """Return the statement that asks the room, `vote = predict(…)`, if a cell of code ends with one, or None."""
+    if cell.cell_type != "code":
+        return None
+    try:
+        statements = ast.parse(cell.source).body
+    except SyntaxError:  # a cell with magics
+        return None
+    if not statements or not isinstance(statements[-1], ast.Assign):
+        return None
+    call = statements[-1].value
+    asks = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "predict"
+    return statements[-1] if asks else None
+
+
+def with_vote_apart(cell, vote):
+    """Return what becomes of a cell that ends with a vote: the code before it, and a slide that asks.
 
     A cell that only names the answers and asks stays whole. What asks is folded, as cells that measure are.
     """
-    apart = []
-    for cell in cells:
-        apart.append(cell)
-        statements = ast.parse(cell.source).body if " = predict(" in cell.source else []
-        if not statements or not ast.unparse(statements[-1]).partition(" = ")[2].startswith("predict("):
-            continue
-        vote = cell
-        if any(isinstance(node, ast.Call) for each in statements[:-1] for node in ast.walk(each)):
-            code, vote = cell.source.splitlines(), copy.deepcopy(cell)
-            cell.source = "\n".join(code[:statements[-1].lineno - 1]).rstrip()
-            vote.source = "\n".join(code[statements[-1].lineno - 1:])
-            vote.id += "-vote"
-            vote.metadata["slideshow"] = {"slide_type": "subslide"}
-            *cell.outputs, shown = cell.outputs
-            vote.outputs = [shown]
-            apart.append(vote)
-        vote.metadata["tags"] = [*vote.metadata.get("tags", []), "measure"]
-    return apart
+    lines = cell.source.splitlines()
+    before = "\n".join(lines[:vote.lineno - 1]).rstrip()
+    shown = [cell]
+    if any(isinstance(node, ast.Call) for node in ast.walk(ast.parse(before))):
+        asking = copy.deepcopy(cell)
+        asking.id += "-vote"
+        asking.source = "\n".join(lines[vote.lineno - 1:])
+        asking.outputs = cell.outputs[-1:]
+        asking.metadata["slideshow"] = {"slide_type": "subslide"}
+        cell.source = before
+        cell.outputs = cell.outputs[:-1]
+        shown.append(asking)
+    shown[-1].metadata["tags"] = [*cell.metadata.get("tags", []), "measure"]
+    return shown
 
 
 def print_slides(folder, browser):
