@@ -392,6 +392,7 @@ def test_what_the_site_is_made_of(small, monkeypatch, repository):
     heading, _, _ = (ROOT / "README.md").read_text().partition(" · ")
     assert (small / "site" / "index.md").read_text().startswith(f"{heading}\n")
     assert "](01-" in (small / "site" / "index.md").read_text()
+    assert (small / "site" / "install.md").read_text().startswith("# Install\n")
     assert os.environ["REPOSITORY"] == (repository or "")
     for lesson in lessons.paths():
         found = cells(small / "site" / lesson)
@@ -434,6 +435,18 @@ def test_colab_needs_nothing_of_the_editions():
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True)
     assert done.stderr == ""
     assert done.stdout.startswith("%pip install")
+
+
+@pytest.mark.parametrize("language", [None, *translations.TAGS])
+def test_the_first_page_of_the_site(monkeypatch, language):
+    """The first page ends with the lessons' tables and leads to pages of the site; without a heading it is an error."""
+    page = pages.first_page(Translation(language))
+    assert "](install.md)" in page
+    assert page.rstrip().endswith("|")
+    assert re.findall(r"\]\((?!http|install\.md|for-instructors\.md|img/|(?:[a-z]+/)?[\w-]+\.ipynb)[^)]*\)", page) == []
+    monkeypatch.setattr(pages, "FRAME", ("## The lessons", "## No such heading"))
+    with pytest.raises(SystemExit, match="No such heading"):
+        pages.first_page(Translation(language))
 
 
 def test_a_chapter_has_sections():
