@@ -28,7 +28,7 @@ from editions import __main__, student
 from editions import lessons as stored
 from editions.grading import feedback, grade, runs, sandbox, submissions
 from editions.grading.answers import Answers, answers_in
-from editions.grading.dependencies import depends_on, names_of, statements_of
+from editions.grading.dependencies import SHOWS, depends_on, names_of, statements_of
 from editions.grading.exercise_program import Lesson, cut
 from editions.grading.lesson_grade import short
 
@@ -98,6 +98,14 @@ def cell_of(cells, name):
 def test_what_a_cell_depends_on(cells, needed, found):
     """A slice has the cells that bind or change what is needed, and no others; what is no Python is left out."""
     assert depends_on([names_of(source) for source in cells], needed) == found
+
+
+@pytest.mark.parametrize("name", sorted(SHOWS - {"display"}))  # which is for students
+def test_what_only_shows_is_called_in_lessons(name):
+    """Each name of a call that changes nothing is one that lessons call, so that a renamed helper is noticed."""
+    calls = re.compile(rf"\b{name}\(")
+    assert any(calls.search(cell.source) for path in stored.paths() for cell in stored.read(path).cells
+               if cell.cell_type == "code")
 
 
 def test_a_cell_is_parsed_once():

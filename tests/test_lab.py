@@ -301,7 +301,7 @@ def test_run_all(opened, lesson):
     for question in questions:
         question.query_selector("button").click()
         assert question.query_selector("button.mod-active")
-    models = [source for source in code if re.search(r"^play\(", source, re.MULTILINE)]
+    models = [source for source in code if re.search(r"^sliders\(", source, re.MULTILINE)]
     for model in wait_for(page, ".widget-interact", len(models)):
         before = model.wait_for_selector("img").get_attribute("src")
         model.query_selector(".noUi-handle").focus()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-SHOWS = {"print", "display", "bars", "curves", "show", "plot", "play"}  # calls that change nothing they are given
+SHOWS = {"print", "display", "bars", "curves", "show", "plot", "sliders"}  # calls that change nothing they are given
 
 NO_PYTHON = SyntaxError, ValueError, RecursionError, MemoryError, TokenError  # what a cell raises that cannot be parsed
 

@@ -22,8 +22,6 @@ PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYP
              "D2LHELPERS_DATASET", "D2LHELPERS_DATA_DIR")
 SERVER = multiprocessing.get_context("forkserver")  # imports nbgrader once: each import takes seconds
 SERVER.set_forkserver_preload(["nbgrader.preprocessors", __name__])
-
-
 STOPPED = threading.Event()
 
 
