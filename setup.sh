@@ -33,7 +33,7 @@ ours || stop ".venv was not made by this command, which would replace it: rename
 
 # Prints the name of the lock file that a Python can install, or the reason why it can install none.
 probe='
-import ctypes, platform, sys
+import importlib, platform, sys
 version = sys.version_info[:2]
 x86 = platform.machine() in ("x86_64", "AMD64")
 if version < (3, 10):
@@ -42,6 +42,22 @@ try:
     import ensurepip, venv
 except ImportError:
     sys.exit("it cannot make a .venv: apt-get install python%d.%d-venv" % version)
+# Python is built without these where the headers of a library are missing: they are in these packages.
+headers = {
+    "bz2": ("libbz2-dev", "bzip2-devel"), "ctypes": ("libffi-dev", "libffi-devel"),
+    "lzma": ("liblzma-dev", "xz-devel"), "sqlite3": ("libsqlite3-dev", "sqlite-devel"),
+    "ssl": ("libssl-dev", "openssl-devel"), "zlib": ("zlib1g-dev", "zlib-devel"),
+}
+missing = []
+for name in headers:
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        missing.append(name)
+if missing:
+    debian, fedora = (" ".join(names) for names in zip(*map(headers.get, missing)))
+    sys.exit("it was built without %s: apt-get install %s, or dnf install %s, then build Python again" % (
+        ", ".join(missing), debian, fedora))
 if sys.platform == "linux" and platform.libc_ver()[0] != "glibc":
     sys.exit("there are no wheels for its C library; use a Linux with glibc, such as Debian or Fedora")
 if not x86 or version > (3, 11):
@@ -49,6 +65,7 @@ if not x86 or version > (3, 11):
         sys.exit("only MXNet runs on this Mac, in Python 3.10 or 3.11")
     print("requirements-pytorch.txt")
     sys.exit()
+import ctypes
 libraries = ["libgomp.so.1", "libquadmath.so.0"] if sys.platform == "linux" else []
 for name in libraries:
     try:

@@ -359,6 +359,33 @@ def test_without_a_suitable_python_setup_says_why(sandbox, python, words):
     assert sandbox.installed() == []
 
 
+@pytest.mark.parametrize(("module", "debian", "fedora"), [
+    ("bz2", "libbz2-dev", "bzip2-devel"), ("ctypes", "libffi-dev", "libffi-devel"),
+    ("lzma", "liblzma-dev", "xz-devel"), ("sqlite3", "libsqlite3-dev", "sqlite-devel"),
+    ("ssl", "libssl-dev", "openssl-devel"), ("zlib", "zlib1g-dev", "zlib-devel")])
+def test_setup_refuses_a_python_built_without_a_module(sandbox, module, debian, fedora):
+    """Set-up names a module that Python was built without and the packages to install, and takes another Python."""
+    lacking = str(sandbox.python("python3.11", change=f"sys.modules[{module!r}] = None"))
+    why = f"it was built without {module}: apt-get install {debian}, or dnf install {fedora}, then build Python again"
+    for name, variables in (("python3.11", {}), (lacking, {"PYTHON": lacking})):
+        told = sandbox.setup(**variables)
+        assert told.returncode != 0
+        assert told.stderr.startswith(f"setup: no suitable Python; {name}: {why};")
+        assert len(told.stderr.splitlines()) == 1
+    sandbox.python("python3.10", version="3.10")
+    assert sandbox.setup(PYTHON=lacking).returncode != 0
+    assert sandbox.installed() == []
+    assert sandbox.setup().returncode == 0
+    assert sandbox.installed() == ["requirements.txt", "."]
+
+
+def test_setup_names_every_module_that_is_missing(sandbox):
+    """Where Python was built without several modules, one line names them all."""
+    sandbox.python("python3", change="sys.modules['lzma'] = sys.modules['bz2'] = None")
+    told = sandbox.setup().stderr
+    assert "without bz2, lzma: apt-get install libbz2-dev liblzma-dev, or dnf install bzip2-devel xz-devel, " in told
+
+
 def test_setup_takes_the_python_it_is_told(sandbox):
     """PYTHON comes before those on the PATH; another PYTHON replaces .venv, and one that does not fit is an error."""
     sandbox.python("python3.11")
