@@ -1,1 +1,1 @@
-"""How reader's copies, site, decks, student edition, translations and grades are made of the lessons."""
+"""How readers' copies, site, decks, student edition, translations and grades are made from the lessons."""

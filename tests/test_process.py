@@ -368,7 +368,7 @@ in_group(fail, os.getpid(), size=3)
 
 @needs_torch
 @pytest.mark.slow
-def test_a_rank_has_the_callers_current_surroundings(tmp_path, monkeypatch, capsys):
+def test_a_rank_has_the_callers_current_environment(tmp_path, monkeypatch, capsys):
     """A rank has the caller's current variables, folder and module path, even a relative one; its output is printed."""
     def look():
         print("seen\r")
