@@ -40,7 +40,7 @@ test-all: setup ## also runs the slow tests: solutions, deeper notebooks, ablati
 soak: setup ## runs the lessons again and again, every fourth time with all cores busy (RUNS=20)
 	.venv/bin/python tests/soak.py $(or $(RUNS),20)
 
-mutants: setup ## changes the code in one place at a time, and lists what no test notices (hours; MODULES=... names some)
+mutants: setup ## changes the code, and lists what no test notices (hours; MODULES=... names some, SAMPLE=4 tries few)
 	.venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra mutants --extra grade
 	.venv/bin/python tests/mutants.py $(or $(SAMPLE),0) $(MODULES)
 
