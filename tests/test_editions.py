@@ -495,7 +495,7 @@ def test_a_link_leads_to_its_section():
     """Links of the glossary and of the formulas lead to where this edition explains it; deeper notebooks are last."""
     english, shown = two_languages("deeper/a.ipynb", "01-b.ipynb", "pytorch/02-c.ipynb")
     pages = {"glossary": "shard\n  A part.", "formulas": "[01](01-b.ipynb#why-one) [x](deeper/a.ipynb#one-d)"}
-    translation = SimpleNamespace(page=pages.get, say=str)
+    translation = SimpleNamespace(page=pages.get, say=str.format)
     assert book.with_places(translation, english, shown) == (
         "shard\n  A part.\n\n  Explained in [01](01-b.ipynb#why-two), [PyTorch 02](pytorch/02-c.ipynb#why-two), "
         "[two d](deeper/a.ipynb#why-two).")

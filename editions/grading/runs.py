@@ -46,6 +46,14 @@ class Sandbox(NamedTuple):
     hidden: tuple
 
 
+class Run(NamedTuple):
+    """The cells to run, the run's own folder, and the folder below it in which they run."""
+
+    sources: list
+    folder: Path
+    where: Path
+
+
 @contextlib.contextmanager
 def prepared(lessons, project, hidden, translate=lambda folder: None):
     """Yield a Sandbox that is made of the lessons' folder and `translate`, called with it; it is removed afterwards."""
@@ -84,8 +92,8 @@ def run(sources, where, place, limits):
         shutil.copytree(place.home, folder / "home")
         (folder / "tmp").mkdir()
         receiver, sender = SERVER.Pipe(duplex=False)
-        process = SERVER.Process(target=execute, daemon=True,
-                                 args=[sources, folder, folder / "notebooks" / where, place, limits, sender])
+        own = Run(sources, folder, folder / "notebooks" / where)
+        process = SERVER.Process(target=execute, args=[own, place, limits, sender], daemon=True)
         process.start()
         sender.close()
         try:
@@ -103,30 +111,30 @@ def run(sources, where, place, limits):
         return outputs + missing, reason or ended
 
 
-def execute(sources, folder, where, place, limits, sender):
+def execute(own, place, limits, sender):
     """In a process of its own: run cells, and send their outputs and what ended the run."""
     from jupyter_client.manager import AsyncKernelManager
     from nbgrader.preprocessors import Execute
 
     os.setsid()
-    threading.Thread(target=end_with_parent, args=[folder / "home"], daemon=True).start()
-    own = environment(folder / "home")
+    threading.Thread(target=end_with_parent, args=[own.folder / "home"], daemon=True).start()
+    variables = environment(own.folder / "home")
     os.environ.clear()
-    os.environ.update(own)
+    os.environ.update(variables)
     system_limits = {resource.RLIMIT_FSIZE: MAX_FILE_BYTES, resource.RLIMIT_CORE: 0,
                      resource.RLIMIT_CPU: MAX_CPU_SECONDS, resource.RLIMIT_DATA: int(2e9 * limits.memory),
                      resource.RLIMIT_NPROC: sandbox.threads()}
     for what, most in system_limits.items():
         resource.setrlimit(what, (most, most))
-    manager = AsyncKernelManager(transport="ipc", ip=str(folder / "kernel"),  # no network, so no ports
-                                 connection_file=str(folder / "kernel.json"))
+    manager = AsyncKernelManager(transport="ipc", ip=str(own.folder / "kernel"),  # no network, so no ports
+                                 connection_file=str(own.folder / "kernel.json"))
     kernel = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    start = sandbox.command(folder, place.hidden) if place.isolated else []
+    start = sandbox.command(own.folder, place.hidden) if place.isolated else []
     manager.kernel_spec.argv = [*start, *kernel]
-    notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
+    notebook = new_notebook(cells=[new_code_cell(source) for source in own.sources])
     ended = ""
     try:
-        Execute(timeout=None).preprocess(notebook, {"metadata": {"path": str(where)}}, km=manager)
+        Execute(timeout=None).preprocess(notebook, {"metadata": {"path": str(own.where)}}, km=manager)
     except Exception as error:  # of the kernel, of nbclient or of nbgrader: no check after it counts
         ended = f"its process was ended ({type(error).__name__})"
     sender.send(([[clipped(output) for output in few(cell.outputs)] for cell in notebook.cells], ended))
