@@ -205,7 +205,7 @@ def main(sample, chosen):
             print(f"{module}: {row}", flush=True)
         write_page(figures, survivors)
     for module, found in survivors.items():
-        faults += [f"{module}: {old} → {new}: give a reason" for (old, new), why in found.items() if why == NO_REASON]
+        faults += [f"no test or reason: {module}: {old} → {new}" for (old, new), why in found.items() if why == NO_REASON]
     sys.exit("\n".join(faults) or 0)
 
 
