@@ -26,7 +26,7 @@ def write_readers_copies(folder, translation=ENGLISH):
         write_copy(new, folder / lesson)
     if translation.language:
         write_beside_copies(folder, translation)
-    remove_dead_links(folder)
+    replace_links_to_checks(folder)
     for place in {lesson.parent for lesson in lessons.paths()}:
         link_what_lies_in(place, folder)
 
@@ -60,11 +60,16 @@ def link_what_lies_in(place, folder):
                 (folder / place / each.name).symlink_to(os.path.relpath(each, folder / place))
 
 
-def remove_dead_links(folder):
-    """Remove links that lead nowhere, such as those to files that only earlier versions of the lessons had."""
-    for path in folder.rglob("*"):
+def replace_links_to_checks(folder):
+    """Put a package in the place of each link `checks` that leads nowhere, so that earlier copies can import it.
+
+    It imports the helpers, which let `checks.lesson_01` lead to the module that has these checks now.
+    """
+    for path in [*folder.glob("checks"), *folder.glob("*/checks")]:
         if path.is_symlink() and not path.exists():
             path.unlink()
+            path.mkdir()
+            (path / "__init__.py").write_text("import d2lhelpers\n")
 
 
 def write_beside_copies(folder, translation):

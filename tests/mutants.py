@@ -205,7 +205,8 @@ def main(sample, chosen):
             print(f"{module}: {row}", flush=True)
         write_page(figures, survivors)
     for module, found in survivors.items():
-        faults += [f"{module}: {old} → {new}: give a reason" for (old, new), why in found.items() if why == NO_REASON]
+        unexplained = [change for change, why in found.items() if why == NO_REASON]
+        faults += [f"{module}: neither a test nor a reason: {old} → {new}" for old, new in unexplained]
     sys.exit("\n".join(faults) or 0)
 
 

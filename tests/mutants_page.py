@@ -55,7 +55,8 @@ def write_page(figures, survivors):
     lines = ["# Changes that no test notices", "",
              f"`make mutants` tried {tried} changes of the code, one at a time: all of a module, or a random sample. "
              f"The tests did not notice {survived} of them ({survived / max(1, tried):.1%}). Below the table stands "
-             "what such changes made of a line, and why it may stay so; those of earlier samples were tried again. The "
+             "what such changes made of a line, and why it may stay so (`?`: nobody has said). A later run tries them "
+             "again; of a module without figures stands what an earlier run found in lines that are still there. The "
              "command writes this page; only the reasons are typed by hand.", "",
              "| Module | Changes | Tried | Noticed | of these by the time limit | Survived |",
              "|---|--:|--:|--:|--:|--:|"]

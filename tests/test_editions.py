@@ -274,13 +274,13 @@ def test_a_copy_is_complete_or_absent(small, monkeypatch):
 
 
 def test_links_of_earlier_copies_are_renewed(small):
-    """A link to checks that only an earlier version had is removed, and one to those of now is made; copies stay."""
+    """In the place of a dead link `checks`, as earlier versions made, there is a package; present checks are linked."""
     own = small / "mine" / "pytorch"
     own.mkdir(parents=True)
     (own / "checks").symlink_to("../../notebooks/pytorch/checks")
     (own / "01-b.ipynb").write_text("mine")
     copies.write_readers_copies(small / "mine")
-    assert not os.path.lexists(own / "checks")
+    assert (own / "checks" / "__init__.py").read_text() == "import d2lhelpers\n"
     assert (own / "checks_pytorch").is_symlink()
     assert (own / "checks_pytorch" / "rules.py").exists()
     assert (own / "01-b.ipynb").read_text() == "mine"

@@ -76,10 +76,11 @@ def test_a_copy_made_before_runs(tmp_path):
     """A reader's copy of a lesson, made with version 2 and written into since, runs beside the present lessons."""
     own = tmp_path / "deeper" / "a-thousand-machines.ipynb"
     own.parent.mkdir()
-    (own.parent / "checks").symlink_to("../../gone")
+    (own.parent / "checks").symlink_to("../../gone")  # to checks that are elsewhere now
     own.write_text((ROOT / "tests" / "copy_of_version_2.json").read_text(encoding="utf-8"), encoding="utf-8")
     copies.write_readers_copies(tmp_path)
     notebook = nbformat.read(own, as_version=4)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell("from checks.thousand import check_1"))  # before the helpers
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": own.parent}}).execute()
     printed = "".join(output.text for cell in notebook.cells for output in cell.get("outputs", [])
                       if output.output_type == "stream")
