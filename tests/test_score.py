@@ -76,6 +76,8 @@ READERS = "".join(f'  File "/tmp/ipykernel_1/2.py", line 3, in {name}\n' for nam
     (f'{READERS}  File "torch.py", line 2, in add\nValueError: shapes', "ValueError: shapes (in sums)"),
     ("KeyError: 1\n\nDuring this:\n\ntorch.AnError: two\n\nDuring that:\n\nOSError: 3", "OSError: 3"),
     ("RuntimeError: Connection closed by peer", "one process sends more messages than the other, and waits in vain"),
+    ("terminate called\n  what():  4 vs 8. Is there a distributed collective mismatch in your code?",
+     "one process sends more messages than the other, and waits in vain"),
     ("no error\nlast words\n", "last words"), ("", "rank 1 failed"),
     ("\n--- rank 0 printed:\nanother's words", "rank 1 failed")])
 def test_the_last_error_is_told(printed, said):
