@@ -1,4 +1,5 @@
 """Names of earlier versions: each leads to the present one and says so, and a copy of a lesson made before runs."""
+import sys
 import warnings
 from importlib import import_module
 from importlib.util import find_spec
@@ -43,6 +44,7 @@ def test_an_earlier_name_leads_to_the_present_one(module):
     for name in EARLIER[module].split():
         with pytest.warns(FutureWarning, match=rf"d2lhelpers\.{module}\.{name} is now (\S+);") as said:
             found = getattr(import_module(f"d2lhelpers.{module}"), name)
+        assert said[0].filename == __file__  # so that the line shown is the reader's
         home, _, present = str(said[0].message).split()[3].rstrip(";").rpartition(".")
         assert found is getattr(import_module(home), present)
 
@@ -59,6 +61,22 @@ def test_a_name_that_never_was_is_an_error(module):
         warnings.simplefilter("error")
         with pytest.raises((ImportError, AttributeError)):
             _ = import_module(module).never
+
+
+def test_checks_are_found_in_the_folder_of_a_lesson(tmp_path, monkeypatch):
+    """`checks` leads to the folder on Python's path that has the module, with or without the package's own name."""
+    for folder, module in (("checks_one", "first"), ("checks_two", "second")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "__init__.py").touch()
+        (tmp_path / folder / f"{module}.py").write_text(f"NAME = '{module}'")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "checks"]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.warns(FutureWarning, match=r"checks\.second\.NAME is now checks_two\.second\.NAME"):
+        from checks.second import NAME
+    assert NAME == "second"
+    with pytest.raises(ModuleNotFoundError):
+        import_module("checks.third")
 
 
 def test_earlier_methods_say_their_present_names(capsys):
