@@ -123,14 +123,14 @@ def changed_line(old, new):
 
 
 def prepare_for_forks():
-    """Import what the forks need, and let the conftest.py of the current folder set their surroundings."""
+    """Import what the forks need, and let the conftest.py of the current folder set their environment."""
     sys.path.insert(0, os.getcwd())
     for name in ["conftest", *PRELOADED]:
         with contextlib.suppress(ImportError):
             import_module(name)
     for name in [name for name in sys.modules if name.split(".")[0] in ("conftest", "d2lhelpers")]:
         del sys.modules[name]  # each fork imports its own
-    os.environ["PYTEST_XDIST_WORKER"] = "a fork"  # its surroundings are set
+    os.environ["PYTEST_XDIST_WORKER"] = "a fork"  # its environment is set
     gc.freeze()  # no fork need look at what this process has made
 
 
