@@ -164,7 +164,7 @@ def test_every_system_gets_the_same_packages():
     listed = re.search(r"packages=\((.+?)^    \)", (ROOT / ".ci" / "run").read_text(), re.DOTALL | re.MULTILINE)[1]
     needed = {line.split()[0] for line in listed.strip().splitlines()}
     assert len(needed) == 3
-    # Debian's Python lacks venv, which the container's Python has; git is for the clone, and for the container's editor.
+    # Debian's Python lacks venv, which the container's Python has; git clones, and serves the container's editor.
     for file, extra in (("README.md", {"git", "python3-venv"}), ("Containerfile", {"git"})):
         named = re.search(r"apt-get install(?: --\S+)*((?: [a-z0-9-]+)+)", (ROOT / file).read_text())[1]
         assert set(named.split()) == needed | extra, file
