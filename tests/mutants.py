@@ -33,7 +33,6 @@ MORE_TESTS = {
     "d2lhelpers/environment.py": ["mxnet", "machine"],
     "d2lhelpers/machine.py": ["benchmark -k light"],
     "d2lhelpers/messages.py": ["exercises", "translations -k speaks"],
-    "d2lhelpers/moved.py": ["timeline -k another_process"],
     "d2lhelpers/mxnet/data_parallel.py": ["both_tracks -k 'not torch'", "mxnet"],
     "d2lhelpers/partition.py": ["both_tracks -k 'torch and (remainder or split_)'"],
     "d2lhelpers/plots.py": ["machine", "benchmark -k light"],
@@ -130,6 +129,7 @@ def prepare_for_forks():
             import_module(name)
     for name in [name for name in sys.modules if name.split(".")[0] in ("conftest", "d2lhelpers")]:
         del sys.modules[name]  # each fork imports its own
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not type(finder).__module__.startswith("d2lhelpers")]
     os.environ["PYTEST_XDIST_WORKER"] = "a fork"  # its environment is set
     gc.freeze()  # no fork need look at what this process has made
 
