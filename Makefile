@@ -31,11 +31,14 @@ lab: setup ## opens your own copy of the lessons (LESSONS=stored: the originals,
 	$(if $(filter build/%,$(OPENED)),$(EDITIONS) stored $(STORED) $(LANGUAGE_OF))
 	$(EDITIONS) lab $(OPENED) --ip "$(or $(IP),127.0.0.1)" $(LANGUAGE_OF) -- $(LAB_ARGS)
 
-test: setup ## runs the tests, and 21 of the notebooks without their exercises, in 5 to 9 minutes
-	.venv/bin/python -m pytest $(ARGS)
+EVERYTHING = $(if $(ALL),--all)
+NBGRADER = .venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra grade
+test: setup ## runs what has changed of the tests, and of 21 notebooks without their exercises (ALL=1 runs all of it)
+	.venv/bin/python -m pytest $(EVERYTHING) $(ARGS)
 
-test-all: setup ## also runs the slow tests: solutions, deeper notebooks, ablations, browsers (about an hour)
-	.venv/bin/python -m pytest -m 'not weekly' $(ARGS)
+test-all: setup ## also runs the slow tests: exercises, deeper notebooks, ablations, browsers (half an hour)
+	$(if $(CI),$(NBGRADER))
+	.venv/bin/python -m pytest -m 'not weekly' $(EVERYTHING) $(ARGS)
 
 soak: setup ## runs the lessons again and again, every fourth time with all cores busy (RUNS=20)
 	.venv/bin/python tests/soak.py $(or $(RUNS),20)
@@ -70,7 +73,7 @@ student: setup ## makes an edition without solutions and outputs in build/studen
 SUBMISSIONS ?= $(HANDED_IN)# the earlier name of SUBMISSIONS
 grade: setup ## grades what students submitted, with nbgrader (SUBMISSIONS=... names a folder or a zip file)
 	$(if $(SUBMISSIONS),,$(error name what was submitted: make grade SUBMISSIONS=folder))
-	.venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra grade
+	$(NBGRADER)
 	$(EDITIONS) grade '$(SUBMISSIONS)' $(LANGUAGE_OF) $(ARGS)
 
 # "fewest" keeps one version of each package for Python 3.10 and 3.11, so CI's run with one of them holds for both. The

@@ -15,8 +15,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from ablations import ABLATIONS, claims
 from hypothesis import settings
 from jupyter_client.provisioning.local_provisioner import LocalPortCache
+from lessons import LESSONS, tags
 from xdist.scheduler import LoadScopeScheduling
 
 from d2lhelpers import configure_engine
@@ -75,25 +77,14 @@ if "mxnet" not in missing:
         configure_engine(devices=2)
 
 ROOT = Path(__file__).parent
-IMPORTS = re.compile(r'^(?: *")?(?:import|from) (mxnet|torch)\b', re.MULTILINE)  # a notebook's lines begin with a quote
-
-
-def framework_of(path):
-    """Return the framework that a lesson or a script needs: "mxnet", "torch", or "" if it needs none."""
-    text = path.read_text(encoding="utf-8")
-    found = IMPORTS.search(text)
-    if found:
-        return found[1]
-    return "mxnet" if "kvstore_worker" in text else ""
-
-
+pytest_plugins = ["one_run", "unchanged"]
 FILES_OF_TRACK = {
     "mxnet": ["d2lhelpers/mxnet/*", "notebooks/[0-9]*.ipynb", "tests/test_mxnet.py", "tests/test_many_machines.py"],
     "torch": ["d2lhelpers/torch/*", "notebooks/pytorch/*", "tests/test_torch*.py"],
 }
-for path in ROOT.glob("notebooks/deeper/*.ipynb"):
-    if framework_of(path):
-        FILES_OF_TRACK[framework_of(path)].append(path.relative_to(ROOT).as_posix())
+for lesson in LESSONS:
+    if lesson.framework and lesson.path.parent.name == "deeper":
+        FILES_OF_TRACK[lesson.framework].append(lesson.file)
 # Checks and scripts have no doctests, and an import of theirs may change what MXNet does; answers are cells of lessons;
 # mutants.py needs cosmic-ray; launch.py imports all of JupyterLab; only Sphinx can run its settings.
 collect_ignore_glob = ["*/checks_*/*", "*/scripts/*", "*/answers/*", "tests/mutants.py", "editions/lab/*",
@@ -102,13 +93,23 @@ for name in missing:
     collect_ignore_glob += FILES_OF_TRACK[name]
 
 
-@functools.cache
-def compiler_fault():
+def probe_compiler():
     """Return what is wrong with the C++ compiler, or "": the lessons' own test of it, run in a fresh process."""
     probe = ("from d2lhelpers.torch.compiled import empty_cache; folder = empty_cache(); "
              "from d2lhelpers.environment import compiler_fault as fault; print(fault())")
     tried = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
     return tried.stderr if tried.returncode else tried.stdout.strip()
+
+
+@functools.cache
+def compiler_fault():
+    """Return what `probe_compiler` finds, which takes seconds, or has found in another worker of this run."""
+    found = Path(os.environ["IPYTHONDIR"]).with_name("compiler")
+    if not found.exists():
+        own = found.with_name(f"compiler-{os.getpid()}")
+        own.write_text(probe_compiler())
+        own.replace(found)
+    return found.read_text()
 
 
 holders = []  # the sockets that hold a port
@@ -127,12 +128,22 @@ if sys.platform == "linux":  # elsewhere the kernel could not bind a port that i
     LocalPortCache.find_available_port = port_for_a_kernel
 
 
+# What takes longest, in this order, begins first. Each test of these files runs a lesson or starts many processes.
+LONGEST = re.compile("|".join(f"({start})" for start in [
+    "notebooks/pytorch/0[17]", "tests/test_editions.*site", "notebooks/0[67]", "tests/test_lab", "tests/test_editions",
+    "notebooks/pytorch", "notebooks/0", "tests/test_environment", "tests/test_ablations", "notebooks",
+    "tests/test_process", "tests/test_grade"]))
+OWN_SCOPE = re.compile("tests/test_(ablations|environment|process)")
+SITE = re.compile("tests/test_editions.*(site|page|link|book)")
+
+
 class Schedule(LoadScopeScheduling):
-    """Run the tests of a file in one process, except tests that each run a whole lesson."""
+    """Run the tests of a file in one process, but those that run a lesson, and those of the site, apart from others."""
 
     def _split_scope(self, nodeid):
-        run_lessons = "tests/test_answers.py", "tests/test_ablations.py", "tests/test_environment.py"
-        return nodeid if nodeid.startswith(run_lessons) else super()._split_scope(nodeid)
+        if OWN_SCOPE.match(nodeid):
+            return nodeid
+        return super()._split_scope(nodeid) + "::site" * bool(SITE.match(nodeid))
 
 
 def pytest_xdist_auto_num_workers():
@@ -145,23 +156,25 @@ def pytest_xdist_make_scheduler(config, log):
     return Schedule(config, log)
 
 
-def pytest_configure():
+def pytest_configure(config):
     """Refuse to run where Python skips assertions, because every test and every lesson would pass."""
     if sys.flags.optimize:
         raise pytest.UsageError("Python skips every assertion (PYTHONOPTIMIZE or -O), so nothing would be tested: "
                                 "unset PYTHONOPTIMIZE")
+    config.option.loadscopereorder = False  # the order of collection counts, which is ours
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark the tests that are slow, and the cells that may fail on one core."""
-    sys.path.append(os.path.join(os.path.dirname(__file__), "tests"))
-    from ablations import ABLATIONS, claims
-
+    """Put the longest tests first; mark those that are slow, and the cells that may fail on one core."""
+    items.sort(key=lambda item: getattr(LONGEST.match(item.nodeid), "lastindex", None) or 99)
     for item in items:
+        if item.path.suffix == ".ipynb" and item.path.parent.name == "deeper":
+            item.add_marker(pytest.mark.slow)
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.one_job)
         if hasattr(item, "cell"):
-            tags = set(item.cell.metadata.get("tags", []))
-            if tags & {"exercise", "check", "solution"} or item.path.parent.name == "deeper":
+            if tags(item.cell) & {"exercise", "check", "solution"}:
                 item.add_marker(pytest.mark.slow)
             if usable_cores() == 1 and any(ABLATIONS[name].parallel for name in claims(item.cell) & set(ABLATIONS)):
                 item.options["check"] = False
@@ -170,7 +183,7 @@ def pytest_collection_modifyitems(items):
 
 def pytest_runtest_setup(item):
     """Run the cells that need a compiler where there is none, but do not compare what they print."""
-    if hasattr(item, "cell") and "needs:compiler" in item.cell.metadata.get("tags", []) and compiler_fault():
+    if hasattr(item, "cell") and "needs:compiler" in tags(item.cell) and compiler_fault():
         item.options["check"] = False
         LEFT_OUT["what a compiler made"] = compiler_fault()
 

@@ -59,10 +59,11 @@ class Attempt:
             return True
 
         return (
-            (lambda _: self.run(function, *arguments) and self.fault != "waits",
+            ("rank-waits", lambda _: self.run(function, *arguments) and self.fault != "waits",
              say("a rank waits for the others in vain: every rank must call the same collectives, in the same order")),
-            (lambda _: self.fault != "runs", say("a rank was still running: which loop never ends?")),
-            (raised, say("it failed on one of {size} ranks", size=self.size)),
+            ("rank-endless", lambda _: self.fault != "runs",
+             say("a rank was still running: which loop never ends?")),
+            ("rank-raises", raised, say("it failed on one of {size} ranks", size=self.size)),
         )
 
 

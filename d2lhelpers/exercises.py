@@ -14,6 +14,7 @@ from .messages import say
 
 WIDGETS = os.environ.get("D2LHELPERS_WIDGETS") != "0"  # without widgets cells print text, the same in every run
 CHECK_SECONDS = 40  # seconds after which `check` ends an answer: far longer than any right one takes
+broken = ""  # the id of the rule that the answer checked last has broken, or "" if it is right
 
 
 class Endless(BaseException):
@@ -115,31 +116,36 @@ def sliders(function: Callable[..., object], **ranges: object) -> None:
         print(say("(sliders stand here when the lesson runs)"))
 
 
-def check(answer: object, *rules: tuple[Callable[[Any], object], str]) -> bool:
+def check(answer: object, *rules: tuple) -> bool:
     """Return whether the reader's `answer` obeys all rules; print *right*, or the hint of the first broken rule.
 
-    Each rule is a pair: a function that takes the answer and returns whether the answer obeys the rule, and a hint. If
-    the function raises an exception, the rule is broken, and the exception is shown. An answer that is still running
-    after `CHECK_SECONDS` seconds is ended. Lesson: 00-start-here.
+    Each rule is an id, a function that takes the answer and returns whether the answer obeys the rule, and a hint; in
+    earlier versions a rule had no id. If the function raises an exception, the rule is broken, and the exception is
+    shown. An answer that is still running after `CHECK_SECONDS` seconds is ended. Lesson: 00-start-here.
 
-    >>> check(3, (lambda x: x > 0, "it is a count"), (lambda x: x % 2 == 0, "each one has a partner"))
+    >>> check(3, ("sign", lambda x: x > 0, "it is a count"), ("odd", lambda x: x % 2 == 0, "each one has a partner"))
     not yet. Hint: each one has a partner
     False
     """
+    global broken
     if answer is ...:
+        broken = "no-answer"
         print(say("no answer yet: put yours in place of the three dots, then run this cell again"))
         return False
     try:
         with time_limit(CHECK_SECONDS):
-            for rule, hint in rules:
+            for *rule_id, rule, hint in rules:
                 obeyed, raised = _try_rule(rule, answer)
                 if not obeyed:
+                    broken = "".join(rule_id)
                     print(say("not yet.{raised} Hint: {hint}", raised=raised, hint=say(hint)))
                     return False
     except Endless:
+        broken = "endless"
         print(say("not yet. It was still running after {seconds} seconds. Hint: which loop never ends, or what does it "
                   "wait for?", seconds=CHECK_SECONDS))
         return False
+    broken = ""
     print(say("right"))
     return True
 

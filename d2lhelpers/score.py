@@ -9,7 +9,6 @@ from .messages import say
 LEVELS = "bronze", "silver", "gold"
 # what gloo says where the other process is gone, or sends another message
 IN_VAIN = "closed by peer", "reset by peer", "Connection", "collective mismatch"
-Rule = tuple[Callable[[Any], object], str]  # as for `check`
 
 
 class Target(NamedTuple):
@@ -61,13 +60,14 @@ class Capstone:
     """
 
     def __init__(self, script: type, count: Callable[[type], Mapping], targets: Sequence[Target],
-                 contract: Sequence[Rule], footnote: str = ""):
+                 contract: Sequence[tuple], footnote: str = ""):
         self.script = script
         self.count = count
         self.targets = targets
         self.contract = contract
         self.footnote = footnote
         self._counted: dict[type, tuple[Mapping, str]] = {}  # what `counts` returned, by answer
+        self._endless: set[type] = set()  # the answers that did not end
 
     def counts(self, answer: object) -> tuple[Mapping, str]:
         """Return all counts of an answer, and a fault in words, or ""."""
@@ -83,6 +83,7 @@ class Capstone:
         try:
             return self.count(answer), ""
         except TimeoutError as error:
+            self._endless.add(answer)
             [limit] = re.findall(r"more than (\d+) seconds", str(error))
             return {}, say("it was still running after {seconds} seconds: which loop never ends, or what does it wait "
                            "for?", seconds=limit)
@@ -122,7 +123,7 @@ class Capstone:
             check(answer)
             return
         found, fault = self.counts(answer)
-        broken = fault or next((hint for kept, hint in self.contract if not kept(found)), "")
+        broken = fault or next((hint for *_, kept, hint in self.contract if not kept(found)), "")
         if broken:
             print(say("no score: {broken}", broken=say(broken)))
             return
@@ -139,9 +140,10 @@ class Capstone:
             return check(answer)
         found, fault = self.counts(answer)  # it has a time limit of its own
         if fault:
-            return check(answer, (lambda _: False, fault))
+            late = isinstance(answer, type) and answer in self._endless
+            return check(answer, ("endless" if late else "not-counted", lambda _: False, fault))
         below = LEVELS[:LEVELS.index(level) + 1]
-        rules = [(lambda found, target=target: target.met(target.count(found)), target.hint)
+        rules = [(target.what, lambda found, target=target: target.met(target.count(found)), target.hint)
                  for target in self.targets if target.level in below]
         return check(found, *self.contract, *rules)
 
@@ -151,7 +153,7 @@ class Capstone:
         An answer that cannot be counted or breaks the contract gets 0.
         """
         found, fault = self.counts(answer)
-        if fault or not all(kept(found) for kept, _ in self.contract):
+        if fault or not all(kept(found) for *_, kept, _ in self.contract):
             return 0.0
         targets = [target for target in self.targets if target.level == level]
         met = sum(bool(target.met(target.count(found))) for target in targets)

@@ -13,8 +13,8 @@ def main(runs):
         cores = os.cpu_count() if busy else 0
         loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(cores)]
         try:
-            done = subprocess.run([sys.executable, "-m", "pytest", "-qm", "", "-p", "no:cacheprovider", "notebooks"],
-                                  cwd=Path(__file__).parents[1], capture_output=True, text=True)
+            command = [sys.executable, "-m", "pytest", "-qm", "", "-k", "not Answers", "notebooks"]
+            done = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True)
         finally:
             for loop in loops:
                 loop.kill()

@@ -6,63 +6,61 @@ A lesson runs in a fresh kernel under the ablation and goes on after errors. The
 - no cell that is tagged for other ablations only may have failed at all;
 - untagged cells may have failed with other errors, because the ablation or a failed cell took away what they need.
 The exercises are left out if none of their cells names the ablation.
-"""
-import asyncio
-import itertools
-import os
-from importlib.util import find_spec
-from pathlib import Path
 
-import nbformat
+After every change a lesson does so in a slice: the cells that claim an effect, and those on which they depend. A slice
+must pass without its ablation. Of each lesson that is the shortest one, if it is short. Once a week all lessons run
+under all their ablations, whole.
+"""
+import os
+
 import pytest
 from ablations import ABLATIONS, claims
-from nbclient import NotebookClient
+from lessons import LESSONS, ROOT, tags
 
-from conftest import framework_of
-
-ROOT = Path(__file__).parent.parent
-LIMIT = 600  # seconds for one lesson
-
-
-def code_cells(notebook):
-    """Return the code cells of a notebook."""
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
-
+from editions.grading.dependencies import depends_on, names_of
 
 LONG = {"kept-memory"}  # takes minutes
-CELLS = {}
-CASES = []
-for path in sorted((ROOT / "notebooks").rglob("*.ipynb")):
-    if ".ipynb_checkpoints" not in path.parts:
-        CELLS[path] = code_cells(nbformat.read(path, as_version=4))
-        lesson = path.relative_to(ROOT / "notebooks").with_suffix("")
-        named = set().union(*map(claims, CELLS[path]))
-        for number, name in enumerate(sorted(named & set(ABLATIONS), key=lambda name: (name in LONG, name))):
-            # After every change lessons 00 to 02 run under one ablation each; all others once a week.
-            weekly = number > 0 or lesson.name[:2] not in ("00", "01", "02")
-            marks = [pytest.mark.weekly] if weekly else []
-            CASES.append(pytest.param(path, name, id=f"{lesson}-{name}", marks=marks))
+SHORT = 12  # cells
+WHOLE = {"pytorch/07-many-machines"}  # its cells leave files to one another, which no slice sees
+NAMED = {lesson: sorted(set().union(*map(claims, lesson.code)) & set(ABLATIONS)) for lesson in LESSONS}
 
 
-def run_under(name, path, folder):
-    """Return the code cells of a lesson after it ran under the ablation `name`; `folder` must be empty."""
+def cells_for(lesson, name):
+    """Return all code cells of a lesson, or those before the exercises if these do not name the ablation."""
+    exercises = lesson.code[len(lesson.core):]
+    return lesson.code if any(name in claims(cell) for cell in exercises) else lesson.core
+
+
+def slice_of(lesson, name):
+    """Return the cells of a lesson that claim the effect that an ablation takes away, and all on which they depend."""
+    cells = cells_for(lesson, name)
+    names = [names_of(cell.source) for cell in cells]
+    setup = {index for index, cell in enumerate(cells) if "setup" in tags(cell)}
+    kept = set()
+    for index, cell in enumerate(cells):
+        if name in claims(cell):
+            kept |= {index, *depends_on(names[:index], names[index].uses, setup)}
+    return [cells[index] for index in sorted(kept)]
+
+
+def shortest_slice(lesson):
+    """Return the ablation with the shortest slice of a lesson, or None if it is not short."""
+    lengths = {name: len(slice_of(lesson, name)) for name in NAMED[lesson] if name not in LONG}
+    name = min(lengths, key=lengths.get, default=None)
+    return name if name and lengths[name] <= SHORT else None
+
+
+SLICES = [pytest.param(lesson, shortest_slice(lesson), id=lesson.name) for lesson in LESSONS
+          if "deeper" not in lesson.name and lesson.name not in WHOLE and shortest_slice(lesson)]
+CASES = [pytest.param(lesson, name, id=f"{lesson}-{name}") for lesson in LESSONS for name in NAMED[lesson]]
+
+
+def run_under(name, lesson, cells, folder):
+    """Return cells of a lesson after they ran under the ablation `name`; `folder` must be empty."""
     program = f"import ablations\nablations.apply(ablations.ABLATIONS[{name!r}])\n"
     (folder / "sitecustomize.py").write_text(program)  # Python runs it
-    search = [str(folder), str(ROOT / "tests")]
-    if os.environ.get("PYTHONPATH"):
-        search.append(os.environ["PYTHONPATH"])
-    variables = os.environ | ABLATIONS[name].env | {"PYTHONPATH": os.pathsep.join(search)}
-    notebook = nbformat.read(path, as_version=4)
-    before = list(itertools.takewhile(lambda cell: not cell.source.startswith("## Exercises"), notebook.cells))
-    if not any(name in claims(cell) for cell in notebook.cells[len(before):]):
-        notebook.cells = before
-    client = NotebookClient(notebook, timeout=None, iopub_timeout=60, allow_errors=True,
-                            resources={"metadata": {"path": path.parent}})
-    try:
-        asyncio.run(asyncio.wait_for(client.async_execute(env=variables), LIMIT))
-    except asyncio.TimeoutError:
-        pytest.fail(f"{path.name} under {name} took more than {LIMIT} seconds", pytrace=False)
-    return code_cells(notebook)
+    search = [str(folder), str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return lesson.run(cells, env=os.environ | ABLATIONS[name].env | {"PYTHONPATH": os.pathsep.join(search)})
 
 
 def faults(cells, name):
@@ -89,19 +87,47 @@ def faults(cells, name):
             yield f"{cell.id} is about {', '.join(sorted(claims(cell)))}, but {how}"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("path", "name"), CASES)
-def test_claims_fail_under_their_ablation(path, name, tmp_path):
-    """Under an ablation, the cells that name it fail by their own assertions, and no other cell does."""
-    framework = framework_of(path)
-    if framework and find_spec(framework) is None:
-        pytest.skip(f"{framework} is not installed")
-    found = list(faults(run_under(name, path, tmp_path), name))
+def judge(lesson, name, cells):
+    """Fail if the cells, which ran under the ablation `name`, do not do what their tags say."""
+    found = list(faults(cells, name))
     if found:
-        pytest.fail("\n".join([f"{path.name} under {name}:", *found]), pytrace=False)
+        pytest.fail("\n".join([f"{lesson} under {name}:", *found]), pytrace=False)
+
+
+@pytest.mark.slow
+@pytest.mark.one_job
+@pytest.mark.parametrize(("lesson", "name"), SLICES)
+def test_slices_fail_under_their_ablation(lesson, name, tmp_path):
+    """The cells that claim an effect, with what they need, pass; under the ablation, the claims fail, and no other."""
+    lesson.skip_without_framework()
+    cells = slice_of(lesson, name)
+    lesson.run(cells, allow_errors=False)
+    judge(lesson, name, run_under(name, lesson, cells, tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.one_job
+@pytest.mark.weekly
+@pytest.mark.parametrize(("lesson", "name"), CASES)
+def test_claims_fail_under_their_ablation(lesson, name, tmp_path):
+    """Under an ablation, the cells that name it fail by their own assertions, and no other cell does."""
+    lesson.skip_without_framework()
+    judge(lesson, name, run_under(name, lesson, cells_for(lesson, name), tmp_path))
+
+
+def test_a_slice_holds_what_a_claim_needs():
+    """A slice has the set-up, the cells that claim, and no more than these need: about half of the cells in all."""
+    kept = whole = 0
+    for lesson, names in NAMED.items():
+        for name in names:
+            cells = slice_of(lesson, name)
+            assert all(cell in cells for cell in lesson.code if name in claims(cell))
+            kept += len(cells)
+            whole += len(cells_for(lesson, name))
+    assert 0.3 < kept / whole < 0.7
 
 
 def test_every_tag_names_an_ablation():
     """Every tag that begins with `claim` names an ablation, and every ablation is named by some cell."""
-    tags = {tag for cells in CELLS.values() for cell in cells for tag in cell.metadata.get("tags", [])}
-    assert {tag for tag in tags if tag.startswith("claim")} == {f"claim:{name}" for name in ABLATIONS}
+    used = {tag for lesson in LESSONS for cell in lesson.code for tag in tags(cell)}
+    assert {tag for tag in used if tag.startswith("claim")} == {f"claim:{name}" for name in ABLATIONS}

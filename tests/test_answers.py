@@ -1,187 +1,120 @@
-"""The checks of the exercises, shown right and wrong answers: a right one is called right, a wrong one gets its hint.
-
-The answers to a lesson are in `answers/`, in a file named like the lesson. Each begins with a line that says what the
-check must answer:
-
-    # %% 1 right
-    # %% 1 wrong: a part of the hint that this answer must get
-
-What follows is run in the lesson's own kernel after the cell that the exercise gives to its reader.
-"""
-import asyncio
+"""The tables of answers, and what shows them to the checks: `one_run.py`, after a lesson's cells."""
+import ast
 import re
-from importlib.util import find_spec
-from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
 
 import nbformat
 import numpy as np
 import pytest
-from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell, new_notebook
+from answer_tables import Answer, of_lesson, read
+from jupyter_client.manager import start_new_kernel
+from lessons import LESSONS, NOTEBOOKS
+from one_run import faults
 
-from conftest import framework_of
-from d2lhelpers.exercises import CHECK_SECONDS
+from d2lhelpers import exercises
 
-ROOT = Path(__file__).parent.parent
-ANSWERS = ROOT / "tests" / "answers"
-NOTEBOOKS = ROOT / "notebooks"
-LESSONS = sorted(path for path in [*NOTEBOOKS.glob("*.ipynb"), *NOTEBOOKS.glob("[!.]*/*.ipynb")]
-                 if '"exercise"' in path.read_text(encoding="utf-8"))
-HEADING = re.compile(r"^# %% (\d) (right|wrong)(?:: (.+))?$", re.MULTILINE)
-LIMIT = 900  # seconds for all answers to a lesson
-ENDLESS = "still running"  # the hint for an answer that never ends
-SHORT = 4  # seconds that such an answer gets here
+WITH_EXERCISES = [lesson for lesson in LESSONS if lesson.exercises]
+CHECKS = sorted(NOTEBOOKS.glob("**/checks_*/*.py"))
 
 
-class Answer(NamedTuple):
-    """An answer to one exercise, and what its check must print."""
-
-    exercise: int
-    wanted: str
-    source: str
-
-
-def name(lesson):
-    """Return a lesson's name: its path below notebooks/, without the suffix."""
-    return lesson.relative_to(NOTEBOOKS).with_suffix("").as_posix()
-
-
-def answers_to(lesson):
-    """Return the answers that the table of a lesson holds."""
-    text = (ANSWERS / f"{name(lesson)}.py").read_text(encoding="utf-8")
-    parts = HEADING.split(text)[1:]  # number, kind, hint, source; number, kind, ...
-    found = []
-    for number, kind, hint, source in zip(*[iter(parts)] * 4, strict=True):
-        found.append(Answer(int(number), "right" if kind == "right" else hint, source.strip()))
-    return found
-
-
-def code_cells(lesson):
-    """Return the code cells of a lesson up to its exercises, and each exercise's cells to answer and to check."""
-    core, exercises = [], {}
-    given = None
-    for cell in nbformat.read(lesson, as_version=4).cells:
-        heading = re.search(r"^#+ Exercise (\d)", cell.source, re.MULTILINE)
-        tags = cell.metadata.get("tags", [])
-        if cell.cell_type == "markdown" and heading:
-            number = int(heading[1])
-        elif "exercise" in tags:
-            given = cell
-        elif "check" in tags:
-            exercises[number] = (given, cell)
-        elif cell.cell_type == "code" and not exercises and given is None:
-            core.append(cell)
-    return core, exercises
-
-
-def run(cells, lesson):
-    """Run cells in a fresh kernel beside the lesson, on after errors; their outputs are stored in them."""
-    notebook = new_notebook(cells=cells, metadata=nbformat.read(lesson, as_version=4).metadata)
-    client = NotebookClient(notebook, timeout=None, iopub_timeout=60, allow_errors=True,
-                            resources={"metadata": {"path": lesson.parent}})
-    try:
-        asyncio.run(asyncio.wait_for(client.async_execute(), LIMIT))
-    except asyncio.TimeoutError:
-        pytest.fail(f"the answers to {lesson.stem} took more than {LIMIT} seconds", pytrace=False)
-
-
-def printed(cell):
-    """Return what a cell printed, or the error in which it ended."""
-    texts = []
-    for output in cell.outputs:
-        if output.output_type == "error":
-            texts.append(f"{output.ename}: {output.evalue}")
-        else:
-            texts.append(output.get("text", ""))
-    return "".join(texts).strip()
-
-
-def new_cell(source):
-    """Return a cell that is run, not stored."""
-    return new_code_cell(source, metadata={"tags": []})
-
-
-def faults(lesson, answers):
-    """Return a line for each answer that did not get from its check what the table says."""
-    core, exercises = code_cells(lesson)
-    cells = [new_cell(cell.source) for cell in core]
-    checks = []
-    for answer in answers:
-        given, check = exercises[answer.exercise]
-        patience = SHORT if answer.wanted == ENDLESS else 10 * CHECK_SECONDS  # on a busy machine
-        cells += [new_cell(given.source), new_cell(answer.source),
-                  new_cell(f"from d2lhelpers import exercises\nexercises.CHECK_SECONDS = {patience}"),
-                  new_cell(check.source)]
-        checks.append(cells[-1])
-    run(cells, lesson)
-    # On a busy machine a claim about time may fail. Whether claims hold, other tests say.
-    failed = [printed(cell) for cell in cells[:len(core)]
-              if any(out.output_type == "error" and out.ename != "AssertionError" for out in cell.outputs)]
-    if failed:
-        pytest.fail(f"{lesson.stem} itself fails: {failed[0]}", pytrace=False)
-    for answer, check in zip(answers, checks, strict=True):
-        said = printed(check)
-        as_wanted = said == "right" if answer.wanted == "right" else "Hint:" in said and answer.wanted in said
-        if not as_wanted:
-            yield f"exercise {answer.exercise}, wanted {answer.wanted!r}, got {said!r}:\n{answer.source}\n"
-
-
-@pytest.mark.parametrize("lesson", LESSONS, ids=name)
+@pytest.mark.parametrize("lesson", WITH_EXERCISES, ids=str)
 def test_every_exercise_has_a_table(lesson):
-    """Every exercise has at least two right answers and four wrong ones, whose hints differ for three of them."""
-    _, exercises = code_cells(lesson)
-    answers = answers_to(lesson)
-    for number in exercises:
+    """Every exercise has at least two right answers and four wrong ones, which break three rules or more."""
+    answers = of_lesson(lesson.name)
+    for number in lesson.exercises:
         wanted = [answer.wanted for answer in answers if answer.exercise == number]
-        hints = [hint for hint in wanted if hint != "right"]
+        broken = [rule for rule in wanted if rule != "right"]
         assert wanted.count("right") >= 2, f"exercise {number}"
-        assert len(hints) >= 4, f"exercise {number}"
-        assert len(set(hints)) >= 3, f"exercise {number}"
-    assert {answer.exercise for answer in answers} <= set(exercises)
+        assert len(broken) >= 4, f"exercise {number}"
+        assert len(set(broken)) >= 3, f"exercise {number}"
+    assert {answer.exercise for answer in answers} <= set(lesson.exercises)
 
 
-# Once a week: where an answer runs for long in several processes, and deeper notebooks.
-WEEKLY = re.compile("make-it|many-machines|deeper/")
-RUN = [pytest.param(lesson, marks=[pytest.mark.weekly] if WEEKLY.search(name(lesson)) else []) for lesson in LESSONS]
+@pytest.mark.parametrize("path", CHECKS, ids=lambda path: "/".join(path.parts[-2:]))
+def test_every_rule_has_an_id_of_its_own(path):
+    """Each rule of a check begins with an id, which no other rule of the check has."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "check":
+            rules = [rule for rule in node.args[1:] if isinstance(rule, ast.Tuple)]
+            ids = [getattr(rule.elts[0], "value", "") for rule in rules if len(rule.elts) == 3]
+            assert len(ids) == len(rules), ast.unparse(node)[:200]
+            assert len(set(ids)) == len(ids), ids
+            assert all(re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", each) for each in ids), ids
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("lesson", RUN, ids=name)
-def test_each_answer_gets_what_it_deserves(lesson):
-    """Each right answer in a lesson's table is called right; each wrong one gets the hint that it must get."""
-    framework = framework_of(lesson)
-    if framework and find_spec(framework) is None:
-        pytest.skip(f"{framework} is not installed")
-    found = list(faults(lesson, answers_to(lesson)))
-    if found:
-        pytest.fail("\n".join(found), pytrace=False)
+TABLE = """# Before the answers a table may say something.
+
+# %% 1 given
+from math import pi
+
+# %% 1 right
+# A comment.
+def answer_1(r):
+    area = pi * r ** 2
+    return area
+
+# %% 1 wrong: circumference
+# Another formula.
+#- area = pi * r ** 2
+#+ area = 2 * pi
+#+     area *= r
+
+# %% 1 wrong, each line
+answer_1 = 3  # number
+# Pi, not a function.
+answer_1 = "# 4"  # text
+
+# %% 2 right, each line
+answer_2 = 1
+answer_2 = 2
+"""
 
 
-def judge(check, lesson, given, capsys):
+def test_a_table_says_once_what_answers_share():
+    """What is given stands before each answer to its exercise; lines and changes are answers like full ones."""
+    given = "from math import pi\n"
+    full = "def answer_1(r):\n    area = pi * r ** 2\n    return area"
+    changed = full.replace("pi * r ** 2", "2 * pi\n    area *= r")
+    assert read(TABLE) == [
+        Answer(1, "right", f"{given}# A comment.\n{full}"),
+        Answer(1, "circumference", f"{given}# Another formula.\n{changed}"),
+        Answer(1, "number", f"{given}answer_1 = 3"),
+        Answer(1, "text", f'{given}# Pi, not a function.\nanswer_1 = "# 4"'),
+        Answer(2, "right", "answer_2 = 1"), Answer(2, "right", "answer_2 = 2")]
+
+
+@pytest.mark.parametrize(("old", "new", "words"), [
+    ("# Before", "Before", "stands before the first one"), ("#- area = pi", "#- area = e", "stands 0 times"),
+    ("#- area = pi * r ** 2", "#- area", "stands 2 times"), ("# number", "  number", "not enough values")])
+def test_a_table_with_a_mistake_is_refused(old, new, words):
+    """Text that is no answer, a change that fits nowhere or twice, and a line without a rule are errors."""
+    with pytest.raises(ValueError, match=words):
+        read(TABLE.replace(old, new))
+
+
+def judge(check, lesson, given):
     """Assert that `check`, a function of an answer, judges all answers in a lesson's table as they deserve."""
-    for answer in answers_to(lesson):
+    for answer in of_lesson(lesson):
         names = dict(given)
         exec(answer.source, names)
-        check(names["answer_1"])
-        assert answer.wanted in capsys.readouterr().out, answer.source
+        assert check(names["answer_1"]) == (answer.wanted == "right"), answer.source
+        assert exercises.broken == answer.wanted.removeprefix("right"), answer.source
 
 
 @pytest.mark.parametrize("ratio", [1.1, 3.3, 41.04, 307.45, 2000.7])
-def test_lesson_00_judges_any_times(ratio, monkeypatch, capsys):
+def test_lesson_00_judges_any_times(ratio, monkeypatch):
     """Lesson 00's check takes the right answer, exact or rounded, and no wrong one, however fast Python's part was."""
     timeline = SimpleNamespace(returned=0.0047, end=0.0047 * ratio, utilization={"a": 0.9, "b": 0.8})
     given = {"np": np, "returned": timeline.returned, "end": timeline.end, "timeline": timeline}
     monkeypatch.syspath_prepend(NOTEBOOKS)
     from checks_mxnet.lesson_00 import check_1
 
-    judge(lambda answer: check_1(answer, timeline), NOTEBOOKS / "00-start-here.ipynb", given, capsys)
+    judge(lambda answer: check_1(answer, timeline), "00-start-here", given)
 
 
 @pytest.mark.parametrize("share", [1e-3, 0.1, 0.9])
 @pytest.mark.parametrize("ratio", [1.314, 5.074, 20.44, 102.4])
-def test_pytorch_lesson_00_judges_any_times(ratio, share, monkeypatch, capsys):
+def test_pytorch_lesson_00_judges_any_times(ratio, share, monkeypatch):
     """Its check takes the right answer, exact or rounded, and no wrong one, however long or short the operators were.
 
     `share` is the part of the time that an addition runs; the rest is the gap after it.
@@ -192,23 +125,27 @@ def test_pytorch_lesson_00_judges_any_times(ratio, share, monkeypatch, capsys):
     operators = [SimpleNamespace(start=start, end=start + one * share) for start in starts]
     gaps = SimpleNamespace(operators=operators, end=one * 52, returned=one * 50, busy=lambda _: 40 * one * share)
     given = {"torch": SimpleNamespace(tensor=np.float32), "plain": plain, "gaps": gaps}
-    track = NOTEBOOKS / "pytorch"
-    monkeypatch.syspath_prepend(track)
+    monkeypatch.syspath_prepend(NOTEBOOKS / "pytorch")
     from checks_pytorch.lesson_00 import check_1
 
-    judge(lambda answer: check_1(answer, gaps, plain), track / "00-start-here.ipynb", given, capsys)
+    judge(lambda answer: check_1(answer, gaps, plain), "pytorch/00-start-here", given)
 
 
-def test_a_check_that_takes_everything_is_noticed(tmp_path):
-    """If a check calls a wrong answer right, or refuses a right one, the test of the tables says which."""
-    cells = [nbformat.v4.new_markdown_cell("### Exercise 1"),
-             new_code_cell("answer_1 = ...", metadata={"tags": ["exercise"]}),
-             new_code_cell("print('right' if answer_1 else 'not yet. Hint: more')", metadata={"tags": ["check"]})]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    lesson = tmp_path / "lesson.ipynb"
-    nbformat.write(new_notebook(cells=cells, metadata=kernel), lesson)
-    answers = [Answer(1, "right", "answer_1 = 1"), Answer(1, "right", "answer_1 = 0"),
-               Answer(1, "less", "answer_1 = 1"), Answer(1, "less", "answer_1 = 0"), Answer(1, "more", "answer_1 = 0")]
-    assert [fault.split("answer_1")[0] for fault in faults(lesson, answers)] == [
-        "exercise 1, wanted 'right', got 'not yet. Hint: more':\n", "exercise 1, wanted 'less', got 'right':\n",
-        "exercise 1, wanted 'less', got 'not yet. Hint: more':\n"]
+CHECK = """from d2lhelpers.exercises import check
+check(answer_1, ("less", lambda x: x > 0, "add one"), ("more", lambda x: x < 5, "less"));"""
+
+
+def test_a_check_that_takes_everything_is_noticed():
+    """If a check calls a wrong answer right, refuses a right one, or breaks another rule, one sees which."""
+    answers = [Answer(1, wanted, f"answer_1 = {number}") for wanted, number in [
+        ("right", 1), ("right", 0), ("less", 1), ("less", 0), ("more", 0), ("no-answer", "..."), ("less", "nothing")]]
+    given, check = nbformat.v4.new_code_cell("answer_1 = ..."), nbformat.v4.new_code_cell(CHECK)
+    manager, kernel = start_new_kernel()
+    try:
+        found = [fault.partition(":")[0] for fault in faults(kernel, given, check, answers)]
+    finally:
+        kernel.stop_channels()
+        manager.shutdown_kernel(now=True)
+    assert found == ["exercise 1, wanted 'right', got 'less'", "exercise 1, wanted 'less', got 'right'",
+                     "exercise 1, wanted 'more', got 'less'", "exercise 1, wanted 'no-answer', got 'no-answer'",
+                     "exercise 1, wanted 'less', got 'no-answer'"]

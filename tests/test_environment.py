@@ -1,5 +1,4 @@
 """The lessons in other environments: other processors, folders and locales, and settings of their readers."""
-import itertools
 import os
 import re
 import shutil
@@ -9,26 +8,42 @@ import sys
 from base64 import b64decode
 from types import SimpleNamespace
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
-from test_lab import KINDS, LESSONS, ROOT, each
+from lessons import INSTALLED, LESSONS, ROOT, Lesson, each_kind, printed, tags
 
 import conftest
 from d2lhelpers import environment
 from editions import copies
 
-# Variables that make PyTorch, MXNet and their libraries compute as on another processor.
-PROCESSORS = {
-    "without AVX": {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41", "DNNL_MAX_CPU_ISA": "SSE41",
-                    "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "OPENBLAS_CORETYPE": "Nehalem"},
-    "with AVX2": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "DNNL_MAX_CPU_ISA": "AVX2",
-                  "MKL_ENABLE_INSTRUCTIONS": "AVX2", "OPENBLAS_CORETYPE": "Haswell"},
-    "compatible": {"MKL_CBWR": "COMPATIBLE", "OPENBLAS_CORETYPE": "Sandybridge"},
+# What a reader's machine may have, of which a lesson must not depend: variables, and files in the reader's home. All
+# conditions of a machine come together; variables of processors make libraries compute as on another one.
+DESKTOP = {
+    "an old processor": ({"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41", "DNNL_MAX_CPU_ISA": "SSE41",
+                          "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "OPENBLAS_CORETYPE": "Nehalem"}, {}),
+    "eight threads": ({"OMP_NUM_THREADS": "8", "MKL_DYNAMIC": "FALSE", "NUMEXPR_NUM_THREADS": "3"}, {}),
+    "plot settings": ({"MPLBACKEND": "TkAgg", "MPLCONFIGDIR": "matplotlib"}, {
+        "matplotlib/matplotlibrc": "figure.dpi: 300\nfont.family: No Such Font\ntext.usetex: True\naxes.grid: True\n"
+                                   "figure.figsize: 30, 30\nsavefig.format: pdf\nbackend: pdf\n"}),
+    "startup files": ({"IPYTHONDIR": "ipython", "PYTHONSTARTUP": "start.py"}, {
+        "ipython/profile_default/ipython_kernel_config.py":
+            "c.InteractiveShellApp.exec_lines = ['np, torch, plt = 1, 2, 3']\n"
+            "c.InteractiveShell.ast_node_interactivity = 'all'\n",
+        "ipython/profile_default/startup/00.py": "import matplotlib\nmatplotlib.use('svg')\nmeasure = display = None\n",
+        "start.py": "print('a startup file')\n"}),
 }
-SLOW = re.compile("pytorch/0[14-7]|/0[367]-|settings")  # run once: half a minute or more, most of it in other processes
-LONG = re.compile("pytorch/0[1-3]|/0[4-7]-|settings|stale")  # not run in a locale that hardly anyone has
-EQUAL = re.compile(r"assert .*\b(gaps?|apart|difference|allclose|equal)\b")
+CLUSTER = {
+    "MKL's compatible mode": ({"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "DNNL_MAX_CPU_ISA": "AVX2",
+                               "MKL_ENABLE_INSTRUCTIONS": "AVX2", "MKL_CBWR": "COMPATIBLE",
+                               "OPENBLAS_CORETYPE": "Sandybridge"}, {}),
+    "one thread": ({"MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+                    "OMP_WAIT_POLICY": "passive"}, {}),
+    "no compiler": ({"CXX": "no-such-compiler"}, {}),
+    # Without the last two variables Python switches to UTF-8 by itself.
+    "no UTF-8": ({"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}, {}),
+}
+MACHINES = {"desktop": DESKTOP, "cluster": CLUSTER}
+SLOW = re.compile("pytorch/0[14-7]|^0[367]-|settings")  # run once: half a minute or more, most of it in other processes
+STARTS = [lesson for lesson in INSTALLED if lesson.name.endswith("00-start-here")]
 
 
 @pytest.fixture(scope="module")
@@ -40,51 +55,21 @@ def elsewhere(tmp_path_factory):
     return place
 
 
-def run(path, times, monkeypatch, **variables):
-    """Run all cells of a lesson `times` times in one kernel, which starts in the lesson's folder; return the cells."""
-    for name in [name for name in os.environ if name.startswith(("OMP_", "MXNET_"))]:
-        monkeypatch.delenv(name)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    lesson = nbformat.read(path, as_version=4)
-    client = NotebookClient(lesson, timeout=300, iopub_timeout=60, resources={"metadata": {"path": str(path.parent)}})
-    with client.setup_kernel():
-        for _ in range(times):
-            for index, cell in enumerate(lesson.cells):
-                client.execute_cell(cell, index)
-    return lesson.cells
+def variables_under(conditions, home):
+    """Return a kernel's variables under some conditions, whose files are written to the folder `home`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "MXNET_"))}
+    for variables, files in conditions:
+        for name, text in files.items():
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_text(text)
+        for name, value in variables.items():
+            kept[name] = str(home / value) if (home / value).exists() else value
+    return kept
 
 
 def files(place):
     """Return every file and folder with the time of its last change."""
     return {path: path.lstat().st_mtime_ns for path in place.rglob("*")}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lesson", each(LESSONS))
-def test_elsewhere_and_again(lesson, elsewhere, monkeypatch):
-    """A copy runs in an odd folder with 8 threads and as on an old processor, twice if it is quick; no file changes."""
-    before = files(elsewhere)
-    path = elsewhere / lesson.replace("notebooks", "my-lessons")
-    times = 1 if SLOW.search(lesson) else 2
-    run(path, times, monkeypatch, **PROCESSORS["without AVX"], OMP_NUM_THREADS="8", PYTHONPATH=str(elsewhere),
-        PYTHONDONTWRITEBYTECODE="1")
-    assert files(elsewhere) == before
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lesson", each(name for name in LESSONS if EQUAL.search((ROOT / name).read_text("utf-8"))))
-def test_equal_means_equal_on_another_processor(lesson, monkeypatch):
-    """Results that a lesson claims to be equal are equal on processors with AVX2 and in MKL's compatible mode."""
-    run(ROOT / lesson, 1, monkeypatch, **PROCESSORS["compatible"] | PROCESSORS["with AVX2"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lesson", each(name for name in LESSONS if not LONG.search(name)))
-def test_without_utf8(lesson, monkeypatch):
-    """In a locale without UTF-8, set for one thread, every lesson runs that neither compiles nor takes long."""
-    # Without the last two variables Python switches to UTF-8 by itself. Compiling needs UTF-8.
-    run(ROOT / lesson, 1, monkeypatch, LC_ALL="C", OMP_NUM_THREADS="1", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
 
 
 def pictures(cells):
@@ -102,72 +87,83 @@ def output_types(cells):
     """Return the types of output of each code cell, but not of set-up and of cells that need a compiler."""
     types = []
     for cell in cells:
-        if cell.cell_type == "code" and not {"setup", "needs:compiler"} & set(cell.metadata.get("tags", [])):
+        if cell.cell_type == "code" and not {"setup", "needs:compiler"} & tags(cell):
             types.append((cell.id, {output.output_type for output in cell.outputs} - {"error"}))
     return types
 
 
-# Readers with settings of their own: variables, and files in their configuration folders.
-READERS = {
-    "on a cluster": ({"MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
-                      "OMP_WAIT_POLICY": "passive", "CXX": "no-such-compiler"}, {}),
-    "with plot settings": ({"MPLBACKEND": "TkAgg"}, {
-        "matplotlib/matplotlibrc": "figure.dpi: 300\nfont.family: No Such Font\ntext.usetex: True\naxes.grid: True\n"
-                                   "figure.figsize: 30, 30\nsavefig.format: pdf\nbackend: pdf\n"}),
-    "with startup files": ({"MKL_DYNAMIC": "FALSE", "NUMEXPR_NUM_THREADS": "3"}, {
-        "ipython/profile_default/ipython_kernel_config.py":
-            "c.InteractiveShellApp.exec_lines = ['np, torch, plt = 1, 2, 3']\n"
-            "c.InteractiveShell.ast_node_interactivity = 'all'\n",
-        "ipython/profile_default/startup/00.py": "import matplotlib\nmatplotlib.use('svg')\nmeasure = display = None\n",
-        "start.py": "print('a startup file')\n"}),
-}
-STARTS = ["notebooks/00-start-here.ipynb", "notebooks/pytorch/00-start-here.ipynb"]
-MEETINGS = []  # each lesson of `KINDS` with each reader: after every change the first ones, the others once a week
-for lesson, reader in itertools.product(KINDS, READERS):
-    if lesson in LESSONS:
-        MEETINGS.append(pytest.param(lesson, reader, marks=[] if lesson in STARTS else [pytest.mark.weekly]))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("lesson", "reader"), MEETINGS)
-def test_a_readers_settings_change_nothing(lesson, reader, tmp_path, monkeypatch):
-    """Whatever a reader has set for other programs, a lesson runs and shows what is stored, pictures just as wide."""
-    variables, home = READERS[reader]
-    for name, text in home.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    folders = {"MPLCONFIGDIR": "matplotlib", "IPYTHONDIR": "ipython"}
-    own = {variable: str(tmp_path / folder) for variable, folder in folders.items() if (tmp_path / folder).exists()}
-    found = run(ROOT / lesson, 1, monkeypatch, **variables, **own, PYTHONSTARTUP=str(tmp_path / "start.py"))
-    stored = nbformat.read(ROOT / lesson, as_version=4).cells
-    assert output_types(found) == output_types(stored)
-    widths = pictures(found)
-    wanted = pictures(stored)
+def run_under(conditions, lesson, elsewhere, home):
+    """Assert that a copy of a lesson runs, twice if it is quick, shows what is stored, and changes no file."""
+    copy = Lesson(elsewhere / lesson.file.replace("notebooks", "my-lessons", 1))
+    before = files(elsewhere)
+    env = variables_under(conditions, home) | {"PYTHONPATH": str(elsewhere), "PYTHONDONTWRITEBYTECODE": "1"}
+    times = 1 if SLOW.search(lesson.name) else 2
+    found = copy.run(copy.notebook.cells, times, env, allow_errors=False)
+    assert files(elsewhere) == before
+    assert output_types(found) == output_types(lesson.notebook.cells)
+    widths, wanted = pictures(found), pictures(lesson.notebook.cells)
     assert widths.keys() == wanted.keys()
     assert all(abs(widths[cell] / wanted[cell] - 1) < 0.2 for cell in wanted), (widths, wanted)
 
 
+def run_on(machine, lesson, elsewhere, home):
+    """Run a lesson under all conditions of a machine; if it fails, say under which of them it fails alone."""
+    conditions = dict(MACHINES[machine])
+    if any("needs:compiler" in tags(cell) for cell in lesson.code):  # compiling needs a compiler, and UTF-8
+        conditions = {name: each for name, each in conditions.items() if name not in ("no compiler", "no UTF-8")}
+    try:
+        run_under(conditions.values(), lesson, elsewhere, home / "together")
+    except Exception as error:
+        failed = []
+        for name, condition in conditions.items():
+            try:
+                run_under([condition], lesson, elsewhere, home / name)
+            except Exception:
+                failed.append(name)
+        pytest.fail(f"{lesson} fails {' and '.join(failed) or 'only under all of them together'}: {error}",
+                    pytrace=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", each_kind())
+def test_on_a_desktop(lesson, elsewhere, tmp_path):
+    """A reader's copy in an odd folder shows what is stored, whatever its reader has set for other programs."""
+    run_on("desktop", lesson, elsewhere, tmp_path)
+
+
+ON_CLUSTER = [pytest.param(lesson, id=lesson.name, marks=[] if lesson in STARTS else pytest.mark.weekly)
+              for lesson in INSTALLED]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", ON_CLUSTER)
+def test_on_a_cluster(lesson, elsewhere, tmp_path):
+    """A copy shows what is stored with one thread, without a compiler, without UTF-8, and in MKL's compatible mode."""
+    run_on("cluster", lesson, elsewhere, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_condition_that_matters_is_named(elsewhere, tmp_path, monkeypatch):
+    """If a lesson fails under all conditions together, the message names the one under which it fails alone."""
+    harmless, broken = ({"SOME": "1"}, {}), ({"MPLBACKEND": "none"}, {})
+    monkeypatch.setitem(MACHINES, "some", {"harmless": harmless, "without plots": broken})
+    [lesson] = [each for each in LESSONS if each.name == "deeper/a-thousand-machines"]
+    with pytest.raises(pytest.fail.Exception, match="a-thousand-machines fails without plots: "):
+        run_on("some", lesson, elsewhere, tmp_path)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "setting"), [
-    (STARTS[0], "PYTHONOPTIMIZE=1"), (STARTS[0], "MXNET_ENGINE_TYPE=NaiveEngine"), (STARTS[1], "PYTHONOPTIMIZE=1"),
-    (STARTS[1], "TORCH_COMPILE_DISABLE=1"), (STARTS[1], "PYTORCH_JIT=0"), (STARTS[1], "OMP_PROC_BIND=close")])
-def test_disturbing_settings_are_named_first(lesson, setting, monkeypatch):
+    (lesson, setting) for lesson in STARTS for setting in ["PYTHONOPTIMIZE=1", *{
+        "mxnet": ["MXNET_ENGINE_TYPE=NaiveEngine"],
+        "torch": ["TORCH_COMPILE_DISABLE=1", "PYTORCH_JIT=0", "OMP_PROC_BIND=close"]}[lesson.framework]]], ids=str)
+def test_disturbing_settings_are_named_first(lesson, setting):
     """The set-up of a lesson and the report name a setting that disables the lesson's subject or its assertions."""
-    if lesson not in LESSONS:
-        pytest.skip("this track is not installed")
-    notebook = nbformat.read(ROOT / lesson, as_version=4)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    [report] = [index for index, cell in enumerate(code) if "report()" in cell.source]
+    [report] = [index for index, cell in enumerate(lesson.code) if "report()" in cell.source]
     name, value = setting.split("=")
-    monkeypatch.setenv(name, value)
-    notebook.cells = code[:report + 1]
-    resources = {"metadata": {"path": (ROOT / lesson).parent}}
-    NotebookClient(notebook, timeout=300, iopub_timeout=60, resources=resources).execute()
-    printed = []
-    for cell in notebook.cells:
-        printed.append("".join(output.get("text", "") for output in cell.outputs))
-    assert f"Take note: {name}" in "".join(printed[:-1])
-    assert re.search(rf"settings: +{name}", printed[-1])
+    said = [printed(cell) for cell in lesson.run(lesson.code[:report + 1], env={**os.environ, name: value})]
+    assert f"Take note: {name}" in "".join(said[:-1])
+    assert re.search(rf"settings: +{name}", said[-1])
 
 
 VALUES = []  # each setting with another value and with its harmless ones
@@ -283,7 +279,7 @@ COMPILERS = {
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("notebooks/pytorch/00-start-here.ipynb" not in LESSONS, reason="there is no PyTorch here")
+@pytest.mark.skipif("torch" not in {lesson.framework for lesson in INSTALLED}, reason="there is no PyTorch here")
 @pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++ here")
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_only_a_compiler_that_works_is_found(compiler, tmp_path, monkeypatch):
@@ -293,4 +289,4 @@ def test_only_a_compiler_that_works_is_found(compiler, tmp_path, monkeypatch):
         stub.write_text(f"#!/bin/sh\n{COMPILERS[compiler]}\n")
         stub.chmod(0o755)
     monkeypatch.setenv("CXX", str(stub))
-    assert conftest.compiler_fault.__wrapped__()
+    assert conftest.probe_compiler()

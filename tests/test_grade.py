@@ -20,8 +20,8 @@ from typing import NamedTuple
 import nbformat
 import psutil
 import pytest
+from answer_tables import of_lesson
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from test_answers import answers_to
 
 from d2lhelpers.environment import mxnet_fault
 from editions import __main__, student
@@ -575,7 +575,7 @@ def test_nbgrader_itself_takes_the_student_edition(tmp_path):
     call = [sys.executable, "-m", "nbgrader"]
     subprocess.run([*call, "generate_assignment", "bytes", "--create", "--ClearSolutions.enabled=False"], cwd=tmp_path,
                    env=settings, check=True)  # an answer's cell holds what is given, not a solution
-    table = answers_to(ROOT / "notebooks" / f"{name}.ipynb")
+    table = of_lesson(name)
     picked = {wanted: next(each for each in table if (each.wanted == "right") is (wanted == 1)) for wanted in (0, 1)}
     for wanted, answer in picked.items():
         folder = tmp_path / "submitted" / f"student{wanted}" / "bytes"
@@ -628,10 +628,14 @@ ATTACKS = {
 }
 
 
+AT_EACH_PUSH = "starts processes", "leaves at once", "deletes its files"  # the others once a week
+
+
 @needs_nbgrader
 @pytest.mark.slow
-@pytest.mark.weekly
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.one_job
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=[] if name in AT_EACH_PUSH else pytest.mark.weekly) for name in ATTACKS])
 def test_a_submission_that_misbehaves(name, place):
     """A run that hangs, grows, multiplies, floods or dies ends with a clear reason, and leaves no process behind."""
     source, ends = ATTACKS[name]
@@ -655,7 +659,7 @@ def left_behind():
 
 @needs_nbgrader
 @pytest.mark.slow
-@pytest.mark.weekly
+@pytest.mark.one_job
 def test_a_submission_is_isolated(place, tmp_path):
     """Where the system allows it, a run writes nothing outside its folder, sees no process, file or server of ours."""
     if not place.isolated:
@@ -842,7 +846,7 @@ def student_notebook(name, answers):
 
 def plain_submissions(name, count):
     """Yield `count` notebooks with answers from a lesson's table, and what each exercise of each must get."""
-    table = [answer for answer in answers_to(ROOT / "notebooks" / f"{name}.ipynb") if answer.wanted != "still running"]
+    table = [answer for answer in of_lesson(name) if answer.wanted != "endless"]
     by_exercise = {}
     for answer in table:
         by_exercise.setdefault(answer.exercise, []).append(answer)

@@ -11,40 +11,18 @@ import sysconfig
 import time
 import urllib.request
 import venv
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import nbformat
 import playwright.sync_api
 import psutil
 import pytest
+from lessons import INSTALLED, ROOT, each_kind
 
-from conftest import framework_of, port_for_a_kernel
+from conftest import port_for_a_kernel
 from editions.browser import new_page
 
-pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parents[1]
-LESSONS = []  # those whose framework is installed
-for pattern in ("notebooks/*.ipynb", "notebooks/[!.]*/*.ipynb"):
-    for path in sorted(ROOT.glob(pattern)):
-        framework = framework_of(path)
-        if not framework or find_spec(framework):
-            LESSONS.append(path.relative_to(ROOT).as_posix())
-
-
-# After every change a lesson of each kind runs in other environments: the first ones, and one each with sliders, with a
-# compiler, and with ranks. All others do so once a week.
-KINDS = ["notebooks/00-start-here.ipynb", "notebooks/03-asynchronous-computation.ipynb",
-         "notebooks/pytorch/00-start-here.ipynb", "notebooks/pytorch/02-where-graphs-break.ipynb",
-         "notebooks/pytorch/05-sharding.ipynb"]
-
-
-def each(lessons):
-    """Return the lessons as parameters of a test that runs after every change with `KINDS` alone."""
-    return [pytest.param(lesson, marks=[] if lesson in KINDS else pytest.mark.weekly) for lesson in lessons]
-
-
+pytestmark = [pytest.mark.slow, pytest.mark.one_job]
 # What a person would find wrong with the lesson that is open: errors, warnings and missing pictures.
 FAULTS = """() => {
     const all = selector => [...document.querySelectorAll(".jp-Notebook " + selector)];
@@ -198,7 +176,7 @@ def test_the_address_leads_to_the_first_lesson(tmp_path, arguments, place):
     folder = project(tmp_path / "project")
     with make_lab(folder, tmp_path / "settings", *arguments) as (address, token, _):
         first = urlsplit(address).path.removeprefix("/lab/tree/")
-        assert first == LESSONS[0].replace("notebooks", place)
+        assert first == INSTALLED[0].file.replace("notebooks", place)
         assert (folder / first).exists()
         assert ask(address, token)[0] == 200
 
@@ -287,13 +265,13 @@ def test_the_first_page_asks_nothing(page, lab):
     assert [url for url in asked if not url.startswith(("http://127.0.0.1:", "data:", "blob:"))] == []
 
 
-@pytest.mark.parametrize("lesson", each(LESSONS))
+@pytest.mark.parametrize("lesson", each_kind())
 def test_run_all(opened, lesson):
     """Run All ends without errors, warnings or missing pictures; predictions can be clicked and sliders moved."""
-    page = opened(lesson)
+    page = opened(lesson.file)
     run_all(page)
     assert page.evaluate(FAULTS) == []
-    code = [cell.source for cell in nbformat.read(ROOT / lesson, as_version=4).cells if cell.cell_type == "code"]
+    code = [cell.source for cell in lesson.code]
     counts = page.evaluate("""jupyterapp.shell.currentWidget.content.widgets.filter(
         cell => cell.model.type == "code").map(cell => cell.model.executionCount)""")
     assert counts == [*range(1, len(code) + 1)]
@@ -313,9 +291,9 @@ def test_run_all(opened, lesson):
 def test_live_slides_can_be_read_and_used(page, lab):
     """Live slides begin at the top, with a margin; the type grows with the window, cells run, a vote can be clicked."""
     slide = "section.present section.present"
-    for lesson, width, height, size in ((LESSONS[-1], 1920, 1080, "37.5px"), (LESSONS[0], 1280, 720, "25px")):
+    for lesson, width, height, size in ((INSTALLED[-1], 1920, 1080, "37.5px"), (INSTALLED[0], 1280, 720, "25px")):
         page.set_viewport_size({"width": width, "height": height})
-        page.goto(lab(f"rise/{lesson}"))
+        page.goto(lab(f"rise/{lesson.file}"))
         text = page.wait_for_selector(f"{slide} .jp-RenderedMarkdown p")
         page.wait_for_function(f"text => getComputedStyle(text).fontSize == '{size}'", arg=text)
         assert text.bounding_box()["x"] > width / 20
@@ -339,7 +317,7 @@ def test_live_slides_can_be_read_and_used(page, lab):
 
 def test_faults_on_a_page_are_found(opened):
     """The search for faults on a page finds an error, a warning and a missing picture."""
-    page = opened(LESSONS[0])
+    page = opened(INSTALLED[0].file)
     page.evaluate("""() => {
         const book = jupyterapp.shell.currentWidget.content;
         book.activeCellIndex = book.widgets.findIndex(cell => cell.model.type == "code");

@@ -5,17 +5,14 @@ import re
 import subprocess
 import sys
 import tokenize
-from pathlib import Path
 
 import nbformat
 import pytest
+from lessons import LESSONS, ROOT, tags
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from d2lhelpers.environment import mxnet_fault
 
-ROOT = Path(__file__).parent.parent
-LESSONS = [path for pattern in ("*.ipynb", "[!.]*/*.ipynb") for path in sorted((ROOT / "notebooks").glob(pattern))
-           if not path.name.startswith(".")]
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 LOCAL_PATH = re.compile(r"(?<![\w.:/])/(?:home|root|Users|tmp|opt|usr|var|work|mnt|private)/[\w./-]+|site-packages")
 MAX_BYTES = 300 * 1024
@@ -28,16 +25,6 @@ HOUR = {"words": 2000, "code cells": 40, "tokens": 2200, "longest cell": 140, "s
         "predictions": 6, "minutes": 55}
 DEEPER = {"words": 1600, "code cells": 32, "tokens": 1600, "longest cell": 140, "set-up": 160}
 CHECK_LINES = 4
-
-
-def name(path):
-    """Return a lesson's name: its path below notebooks/, without the suffix."""
-    return path.relative_to(ROOT / "notebooks").with_suffix("").as_posix()
-
-
-def tags(cell):
-    """Return the tags of a cell."""
-    return set(cell.metadata.get("tags", []))
 
 
 def text_of(output):
@@ -172,37 +159,34 @@ def words_in(text):
     return len(re.findall(r"[A-Za-z0-9]+(?:['’-][A-Za-z]+)?", text))
 
 
-def size(notebook):
+def size(lesson):
     """Return the figures of `HOUR` for the cells before the exercises, without set-up and remarks for instructors."""
-    before = itertools.takewhile(lambda cell: not re.match("#+ Exercises?", cell.source), notebook.cells)
-    core = [cell for cell in before if cell.source.strip() and not tags(cell) & {"setup", "instructor"}]
+    core = [cell for cell in lesson.before if cell.source.strip() and not tags(cell) & {"setup", "instructor"}]
     words = sum(words_in(cell.source) for cell in core if cell.cell_type == "markdown")
     code = [cell for cell in core if cell.cell_type == "code"]
     lengths = [tokens(cell) for cell in code]
     return {"words": words, "code cells": len(code), "tokens": sum(lengths), "longest cell": max(lengths, default=0),
-            "set-up": sum(tokens(cell) for cell in notebook.cells if "setup" in tags(cell)),
+            "set-up": sum(tokens(cell) for cell in lesson.code if "setup" in tags(cell)),
             "slides": sum(cell.metadata.slideshow.slide_type in ("slide", "subslide") for cell in core),
             "predictions": sum("predict(" in cell.source for cell in code),
             "minutes": round(words / 100 + sum(lengths) / 60)}
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=name)
-def test_lesson_keeps_the_rules(path):
+@pytest.mark.parametrize("lesson", LESSONS, ids=str)
+def test_lesson_keeps_the_rules(lesson):
     """Every lesson keeps every rule, and its file is small."""
-    notebook = nbformat.read(path, as_version=4)
-    nbformat.validate(notebook)
-    assert faults(notebook, path.parent) == []
-    assert path.stat().st_size < MAX_BYTES
+    nbformat.validate(lesson.notebook)
+    assert faults(lesson.notebook, lesson.path.parent) == []
+    assert lesson.path.stat().st_size < MAX_BYTES
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=name)
-def test_lesson_takes_an_hour(path):
+@pytest.mark.parametrize("lesson", LESSONS, ids=str)
+def test_lesson_takes_an_hour(lesson):
     """A lesson can be read in an hour, and in the minutes that it promises; deeper notebooks are shorter."""
-    notebook = nbformat.read(path, as_version=4)
-    figures = size(notebook)
-    limits = DEEPER if "deeper" in path.parts else HOUR
+    figures = size(lesson)
+    limits = DEEPER if "deeper" in lesson.name else HOUR
     over = {what: figures[what] for what, most in limits.items() if figures[what] > most}
-    promised = re.search(r"\*\*Minutes\*\* (\d+)", notebook.cells[0].source)
+    promised = re.search(r"\*\*Minutes\*\* (\d+)", lesson.notebook.cells[0].source)
     if abs(int(promised[1]) - figures["minutes"]) > 5:
         over["minutes promised"] = promised[1]
     assert not over
@@ -212,21 +196,19 @@ def test_every_lesson_is_in_the_table():
     """README.md and a lesson 00 link to every lesson, except to solutions, which not every edition has."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     links = set()
-    starts = [path for path in LESSONS if path.name == "00-start-here.ipynb"]
+    starts = [lesson for lesson in LESSONS if lesson.name.endswith("00-start-here")]
     for start in starts:
-        for cell in nbformat.read(start, as_version=4).cells:
-            links |= {(start.parent / target).resolve() for _, _, target in LINK.findall(cell.source)}
-    for path in LESSONS:
-        if path.stem.endswith("-solved"):
-            continue
-        assert f"({path.relative_to(ROOT).as_posix()})" in readme, path.name
-        assert path in links or path in starts, path.name
+        links |= linked_files(start)
+    for lesson in LESSONS:
+        if not lesson.name.endswith("-solved"):
+            assert f"({lesson.file})" in readme
+            assert lesson.path in links or lesson in starts, lesson.name
 
 
 def test_readme_counts_the_notebooks():
     """README.md says how many notebooks there are, and how many of them `make test` runs: those outside deeper/."""
     counts = re.findall(r"(\d+) of the (\d+) notebooks", (ROOT / "README.md").read_text(encoding="utf-8"))
-    assert counts == [(str(sum(path.parent.name != "deeper" for path in LESSONS)), str(len(LESSONS)))]
+    assert counts == [(str(sum("deeper" not in lesson.name for lesson in LESSONS)), str(len(LESSONS)))]
 
 
 def test_readme_prints_what_it_says():
@@ -262,28 +244,28 @@ def test_links_of_a_page_lead_somewhere(page):
 def test_every_tag_is_explained():
     """Among the tags in CONTRIBUTING.md there is a row for every tag that a lesson uses, and for no other."""
     used = set()
-    for path in LESSONS:
-        for cell in nbformat.read(path, as_version=4).cells:
+    for lesson in LESSONS:
+        for cell in lesson.notebook.cells:
             used |= {re.sub("^claim:.+", "claim:<ablation>", tag) for tag in tags(cell)}
     _, _, table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Tags\n")
     rows = re.findall(r"^\| `(.+?)` \|", table.partition("\n## ")[0], re.MULTILINE)
     assert sorted(rows) == sorted(used)
 
 
-def linked_files(path):
+def linked_files(lesson):
     """Return the files that the text of a lesson links to."""
     files = set()
-    for cell in nbformat.read(path, as_version=4).cells:
+    for cell in lesson.notebook.cells:
         if cell.cell_type == "markdown":
-            files |= {(path.parent / target).resolve() for _, _, target in LINK.findall(cell.source)}
+            files |= {(lesson.path.parent / target).resolve() for _, _, target in LINK.findall(cell.source)}
     return files
 
 
 def test_each_lesson_leads_to_the_next():
     """Every lesson links to the next one, the previous one and the first; a deeper notebook back to its lesson."""
-    links = {path: linked_files(path) for path in LESSONS}
-    deeper = [path for path in LESSONS if path.parent.name == "deeper"]
-    lessons = [path for path in LESSONS if path not in deeper]
+    links = {lesson.path: linked_files(lesson) for lesson in LESSONS}
+    deeper = [path for path in links if path.parent.name == "deeper"]
+    lessons = [path for path in links if path not in deeper]
     for before, after in itertools.pairwise(lessons):
         if before.parent == after.parent:
             assert after in links[before], f"{before.name} does not lead to {after.name}"
@@ -294,7 +276,7 @@ def test_each_lesson_leads_to_the_next():
     for path in deeper:
         starts = {path.parent.parent / track / "00-start-here.ipynb" for track in ("", "pytorch")}
         assert starts & links[path], f"{path.name} does not lead to a 00-start-here.ipynb"
-        origins = links[path] & set(LESSONS) - starts
+        origins = links[path] & set(links) - starts
         assert any(path in links[origin] for origin in origins), f"{path.name} and its lesson do not link to each other"
 
 

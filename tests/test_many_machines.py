@@ -3,20 +3,18 @@ import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-import nbformat
 import numpy as np
 import psutil
 import pytest
+from lessons import LESSONS, NOTEBOOKS
 
 from d2lhelpers.process import free_port, launch
 
-NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 SCRIPT = NOTEBOOKS / "scripts" / "kvstore_worker.py"
 COMMANDS = []  # what the lessons tell the reader to type on real hosts
-for path in sorted([*NOTEBOOKS.glob("[0-9]*.ipynb"), *NOTEBOOKS.glob("[!.]*/[0-9]*.ipynb")]):
-    for cell in nbformat.read(path, 4).cells:
+for lesson in LESSONS:
+    for cell in lesson.notebook.cells if "deeper" not in lesson.name else []:
         blocks = re.findall(r"```sh\n(.*?)```", cell.source, re.DOTALL)
         COMMANDS += [block for block in blocks if SCRIPT.name in block]
 ALONE = f"""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from lessons import source_of
 
 from editions import browser as browsers
 from editions import folders, lessons, translations
@@ -13,12 +14,6 @@ from editions.site import book, pages
 
 MODELS = pages.SOURCE / "models"
 PLACES = json.loads((MODELS / "models.json").read_text(encoding="utf-8"))
-
-
-def source(lesson, cell_id):
-    """Return the text of a lesson's cell."""
-    [text] = [cell.source for cell in nbformat.read(lessons.FOLDER / lesson, 4).cells if cell.id == cell_id]
-    return text
 
 
 def functions(text, *names, **given):
@@ -78,7 +73,7 @@ def test_models_are_small():
 @pytest.mark.slow
 def test_all_reduce(model):
     """The plans for an all-reduce take the times of "A thousand machines"; a tree of 1,024 machines has 20 rounds."""
-    lesson = functions(source("deeper/a-thousand-machines.ipynb", "model"))
+    lesson = functions(source_of("deeper/a-thousand-machines.ipynb", "model"))
     grid = list(itertools.product([1e3, 1e7, 1e9], [2, 3, 8, 1000, 1024], [1.25e8, 5e10], [0, 2e-6], [1e-6, 25e-6]))
     for name, plan in {"oneServer": "star_time", "servers": "shared_time", "ring": "ring_time"}.items():
         assert model("all-reduce", name, grid) == equal([lesson[plan](*inputs) for inputs in grid])
@@ -94,8 +89,8 @@ def test_pipeline(model):
     from d2lhelpers.torch.pipeline import Pass, bubble_fraction, replay
 
     lesson = "pytorch/06-splitting-the-network.ipynb"
-    bubble = functions(source(lesson, "lines"), "bubble")["bubble"]
-    alive = functions(source(lesson, "alive-def"))["alive"]
+    bubble = functions(source_of(lesson, "lines"), "bubble")["bubble"]
+    alive = functions(source_of(lesson, "alive-def"))["alive"]
     grid = list(itertools.product(["GPipe", "1F1B", "forward only"], range(2, 7), range(1, 17)))
     records = dict(zip(grid, model("pipeline", "schedule", grid), strict=True))
     passes = {plan: [[Pass(*each) for each in stage] for stage in record] for plan, record in records.items()}
@@ -105,13 +100,13 @@ def test_pipeline(model):
     assert model("pipeline", "idle", [[record] for record in records.values()]) == equal(shares)
     for way, m, cell_id in (("GPipe", 4, "gpipe"), ("1F1B", 4, "f1b1")):
         stages = [" ".join(map(str, stage)) for stage in passes[way, 2, m]]
-        assert all(f'"{order}"' in source(lesson, cell_id) for order in stages)
+        assert all(f'"{order}"' in source_of(lesson, cell_id) for order in stages)
     assert model("pipeline", "bubble", [plan[1:] for plan in grid]) == equal([bubble(*plan[1:]) for plan in grid])
     assert shares == equal([bubble(*plan[1:]) for plan in grid])
     stages = [stage for record in records.values() for stage in record]
     kept = [alive(stage) for record in passes.values() for stage in record]
     assert model("pipeline", "alive", [[stage] for stage in stages]) == kept
-    assert '"1F1B", 16] == [4, 3, 2, 1]' in source(lesson, "alive")
+    assert '"1F1B", 16] == [4, 3, 2, 1]' in source_of(lesson, "alive")
     assert [alive(stage) for stage in passes["1F1B", 4, 16]] == [4, 3, 2, 1]
 
 
@@ -137,11 +132,11 @@ def test_roofline(model):
 def test_sharding(model):
     """A rank holds the bytes of lesson 05: of its solution with momentum, and of the claimed shares with AdamW."""
     lesson = "pytorch/05-sharding.ipynb"
-    per_rank = functions(source(lesson, "solution-1"), "per_rank")["per_rank"]
+    per_rank = functions(source_of(lesson, "solution-1"), "per_rank")["per_rank"]
     grid = list(itertools.product([1e6, 8e9], [1, 2, 3, 1024]))
     found = model("sharding", "memory", [[P, N, 4] for P, N in grid])
     assert [list(map(sum, ways)) for ways in found] == [equal(per_rank(P, N)) for P, N in grid]
-    shares = ast.literal_eval(re.search("shares = ({.*?})", source(lesson, "table-claim"))[1])
+    shares = ast.literal_eval(re.search("shares = ({.*?})", source_of(lesson, "table-claim"))[1])
     [found] = model("sharding", "memory", [[1e9, 2, 8]])
     assert [sum(way) / 16e9 for way in found] == equal(list(shares.values()))
     assert [[size / 1e9 for size in way] for way in found] == [[4, 4, 8], [4, 4, 4], [4, 2, 4], [2, 2, 4]]
@@ -155,7 +150,7 @@ def test_checkpoints(model):
     grid = list(itertools.product([1, 2, 16, 1000], [1, 4, 16]))
     found = model("checkpoints", "cost", [[every, 1000, 0.5, failures, 0] for every, failures in grid])
     assert found == equal([cost(*each) for each in grid])
-    text = source("pytorch/07-many-machines.ipynb", "cost-read")
+    text = source_of("pytorch/07-many-machines.ipynb", "cost-read")
     assert "*N* *c* / *s* + *F* (*s* − 1) / 2 + *F* *r*" in text
     assert "least at *s* = √(2 *N* *c* / *F*)" in text
     assert model("checkpoints", "cost", [[50, 1e4, 2, 10, 20]]) == equal([1e4 * 2 / 50 + 10 * 49 / 2 + 10 * 20])
@@ -165,7 +160,7 @@ def test_checkpoints(model):
 @pytest.mark.slow
 def test_queue(model):
     """Calls take the times of lesson 03's two formulas, and end then in the schedule that is drawn."""
-    lesson = functions(source("03-asynchronous-computation.ipynb", "predicted"))
+    lesson = functions(source_of("03-asynchronous-computation.ipynb", "predicted"))
     grid = list(itertools.product([1, 20, 500], [1, 20, 300], [0, 40], [1, 2, 200]))
     for name, function in {"waitingEach": "waiting_each", "waitingOnce": "waiting_once"}.items():
         expected = [lesson[function](*inputs) for inputs in grid]
@@ -180,8 +175,8 @@ def test_workspaces(model):
     from d2lhelpers.timeline import Operator
 
     lesson = "04-automatic-parallelism.ipynb"
-    theory = functions(source(lesson, "theory"), "theory", Operator=Operator)["theory"]
-    waited_for = functions(source(lesson, "naive"), "waited_for")["waited_for"]
+    theory = functions(source_of(lesson, "theory"), "theory", Operator=Operator)["theory"]
+    waited_for = functions(source_of(lesson, "naive"), "waited_for")["waited_for"]
     names = ["all of cpu(0) first", "five and five", "two and two", "alternately"]
     orders = model("workspaces", "orderOf", [[name, count] for name in names for count in (1, 7, 10)])
     assert orders[2] == [0] * 10 + [1] * 10
@@ -197,7 +192,7 @@ def test_workspaces(model):
 def test_loader(model):
     """A batch comes as often as the formula of lesson 03 says, in the long run of the drawn schedule, too."""
     grid = list(itertools.product([0, 1, 2, 3, 4], [5, 100], [20, 50, 500]))
-    text = source("pytorch/03-waiting-threads-and-copies.ipynb", "worker")
+    text = source_of("pytorch/03-waiting-threads-and-copies.ipynb", "worker")
     expected = [functions(text, "formula", load_seconds=load, train_seconds=train)["formula"](workers)
                 for workers, load, train in grid]
     assert model("loader", "period", grid) == equal(expected)

@@ -1,11 +1,10 @@
 import contextlib
-from pathlib import Path
 from types import SimpleNamespace
 
-import nbformat
 import numpy as np
 import pytest
 import torch
+from lessons import source_of
 
 from d2lhelpers.torch import allreduce, data_parallel, evaluate_accuracy, lines_that_wait, split_and_load, torch_log
 
@@ -192,12 +191,10 @@ class RecordedBatch:
 
 def test_the_prefetcher_queues_copies_before_steps():
     """On a GPU, the lesson's prefetcher queues each copy on a stream of its own, and before the step before it."""
-    lesson = Path(__file__).parent.parent / "notebooks" / "pytorch" / "03-waiting-threads-and-copies.ipynb"
-    sources = {cell.id: cell.source for cell in nbformat.read(lesson, as_version=4).cells}
     gpu = RecordingGpu()
     names = {"torch": SimpleNamespace(cuda=gpu)}
     for part in ("prefetched", "on-stream"):
-        exec(sources[part], names)
+        exec(source_of("pytorch/03-waiting-threads-and-copies.ipynb", part), names)
     for batch in names["prefetched"]([RecordedBatch(number, gpu) for number in range(3)], names["OnStream"]("cuda")):
         gpu.log.append(f"step {batch.number} on {gpu.on}")
     assert gpu.log == ["copy 0 on copies",

@@ -42,12 +42,12 @@ def check_1(answer, two_stages):
 
     return check(
         answer,
-        (callable, "give a function, not its result: its name alone, or lambda intermediate, final: …"),
-        (runs, "it takes two arrays, and has to run without an error"),
-        (lambda wait: raises(lambda: with_spoiled_intermediate(wait)),
+        ("no-function", callable, "give a function, not its result: its name alone, or lambda intermediate, final: …"),
+        ("does-not-run", runs, "it takes two arrays, and has to run without an error"),
+        ("skips-intermediate", lambda wait: raises(lambda: with_spoiled_intermediate(wait)),
          "Python went on although the intermediate values could not be read: it did not wait for the intermediate "
          "values"),
-        (lambda wait: not raises(lambda: with_spoiled_final(wait)),
+        ("waits-for-final", lambda wait: not raises(lambda: with_spoiled_final(wait)),
          "the intermediate values are there, but Python also waited for the final values"),
     )
 
@@ -68,22 +68,25 @@ def check_2(answer, k):
 
     return check(
         answer,
-        (callable, "give a function, not its result: its name alone, or lambda t1, t2, t3, n, k: …"),
-        (lambda total: float(total(2, 5, 3, 12, 4)) > 0, "it should return a number"),
-        (lambda total: total(2, 5, 3, 12, 4) != total(2, 5, 3, 24, 4),
+        ("no-function", callable, "give a function, not its result: its name alone, or lambda t1, t2, t3, n, k: …"),
+        ("no-number", lambda total: float(total(2, 5, 3, 12, 4)) > 0, "it should return a number"),
+        ("ignores-n", lambda total: total(2, 5, 3, 12, 4) != total(2, 5, 3, 24, 4),
          "twice as many calls take no longer: does it compute with n, or with the lesson's N?"),
-        (lambda total: right(total, 2, 5, 3, 12, 1),
+        ("wrong-each-call", lambda total: right(total, 2, 5, 3, 12, 1),
          "with k = 1 it should be the formula for a wait after every call"),
-        (lambda total: right(total, 2, 5, 3, 12, 12),
+        ("wrong-single-wait", lambda total: right(total, 2, 5, 3, 12, 12),
          "with k = n it should be the formula for a single wait at the end"),
-        (lambda total: right(total, 2, 5, 3, 12, 4),
+        ("wrong-several-waits", lambda total: right(total, 2, 5, 3, 12, 4),
          "right with one wait in all. With more of them: after each one the queue is empty. What follows from that?"),
-        (lambda total: right(total, 5, 2, 3, 12, 4) and right(total, 4, 4, 0, 100, 5),
+        ("wrong-if-python-slower", lambda total: right(total, 5, 2, 3, 12, 4) and right(total, 4, 4, 0, 100, 5),
          "right where the device is the slower one. And if Python is the slower one?"),
-        (lambda _: k is not ..., "that is right. Now the k, in place of the second three dots"),
-        (lambda _: 1 <= float(k) <= 200 and 200 % float(k) == 0, "k should divide 200, the number of calls"),
-        (lambda _: float(k) >= 10, "such a k saves less than nine tenths. Let your function compute it"),
-        (lambda _: float(k) == 10, "that is more than nine tenths. Can you have nine tenths with less memory?"),
+        ("no-k", lambda _: k is not ..., "that is right. Now the k, in place of the second three dots"),
+        ("k-not-dividing", lambda _: 1 <= float(k) <= 200 and 200 % float(k) == 0,
+         "k should divide 200, the number of calls"),
+        ("saves-too-little", lambda _: float(k) >= 10,
+         "such a k saves less than nine tenths. Let your function compute it"),
+        ("too-much-memory", lambda _: float(k) == 10,
+         "that is more than nine tenths. Can you have nine tenths with less memory?"),
     )
 
 
@@ -110,19 +113,22 @@ def check_3(answer, functions, run):
 
     return check(
         answer,
-        (lambda new: isinstance(new, dict) and new and set(new) <= set(functions) and all(map(callable, new.values())),
+        ("no-dictionary",
+         lambda new: isinstance(new, dict) and new and set(new) <= set(functions) and all(map(callable, new.values())),
          'give a dictionary from names of functions to new functions, such as {"read": my_read}'),
-        (lambda new: run(functions | new), "with this answer the loop ends in an error"),
-        (lambda new: waits(new) < waits({}), "Python waits as often as before. Which line waits, with this answer?"),
-        (lambda new: set(replaced(new)) == {"clip"},
+        ("loop-fails", lambda new: run(functions | new), "with this answer the loop ends in an error"),
+        ("waits-as-before", lambda new: waits(new) < waits({}),
+         "Python waits as often as before. Which line waits, with this answer?"),
+        ("replaces-too-much", lambda new: set(replaced(new)) == {"clip"},
          "one of the functions that you replaced never made Python wait: leave it"),
-        (lambda new: clipped(new["clip"], 10.0) != clipped(lambda grads: None, 10.0),
+        ("clips-nothing", lambda new: clipped(new["clip"], 10.0) != clipped(lambda grads: None, 10.0),
          "Python no longer waits, but long gradients are left as they are: clip changes the arrays that it gets"),
-        (lambda new: same(new, 1e-4), "Python no longer waits, but short gradients should stay as they are"),
-        (lambda new: same(new, 10.0),
+        ("changes-short-gradients", lambda new: same(new, 1e-4),
+         "Python no longer waits, but short gradients should stay as they are"),
+        ("clips-otherwise", lambda new: same(new, 10.0),
          "Python no longer waits, but long gradients should come out as before: all by one factor, to one norm"),
-        (lambda new: waits(new) == 0, "Python waits less often than before, but it still waits"),
-        (lambda new: not raises(lambda: new["clip"]([spoiled((3,)), spoiled((2, 2))])),
+        ("still-waits", lambda new: waits(new) == 0, "Python waits less often than before, but it still waits"),
+        ("waits-inside-operator", lambda new: not raises(lambda: new["clip"]([spoiled((3,)), spoiled((2, 2))])),
          "no line waits any more, but Python still waits, inside an operator: the shape of what it makes depends on "
          "values"),
     )

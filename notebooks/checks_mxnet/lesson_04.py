@@ -25,22 +25,29 @@ def check_1(answer, workspaces):
 
     return check(
         answer,
-        (whole, "give a whole number, a number of products"),
-        (differs(0), "how often is each of the 64 used before cpu(1) gets its first one?"),
-        (differs(136), "that is the number of the product. If the numbers begin with 0, how many have ended then?"),
-        (lambda n: float(n) not in (8, 9, 72, 73), "that product had the workspace too, but another one has had it "
-                                                   "since: who had it last?"),
-        (differs(64), "that is how many workspaces there are: when is the one of cpu(1)'s first product free?"),
-        (differs(200), "not for all 200: cpu(1) waits for one workspace, not for the whole of cpu(0)"),
-        (differs(140), "that is seven tenths, as with four workspaces and ten products: does the share stay?"),
-        (lambda n: float(n) == 200 - 64 + 1,
+        ("no-whole-number", whole, "give a whole number, a number of products"),
+        ("never-waits", differs(0), "how often is each of the 64 used before cpu(1) gets its first one?"),
+        ("counts-from-0", differs(136),
+         "that is the number of the product. If the numbers begin with 0, how many have ended then?"),
+        ("earlier-user", lambda n: float(n) not in (8, 9, 72, 73),
+         "that product had the workspace too, but another one has had it since: who had it last?"),
+        ("counts-workspaces", differs(64),
+         "that is how many workspaces there are: when is the one of cpu(1)'s first product free?"),
+        ("waits-for-all", differs(200), "not for all 200: cpu(1) waits for one workspace, not for the whole of cpu(0)"),
+        ("same-share", differs(140),
+         "that is seven tenths, as with four workspaces and ten products: does the share stay?"),
+        ("other-product", lambda n: float(n) == 200 - 64 + 1,
          "which product of cpu(0) has the same workspace as cpu(1)'s first? Give each product its number"),
-        (lambda _: workspaces is not ..., "that is right. Now the number of workspaces, in place of the second dots"),
-        (lambda _: whole(workspaces), "the number of workspaces should be a whole number"),
-        (lambda _: float(workspaces) != 200, "with 200 workspaces, it still waits for one product: which one?"),
-        (lambda _: float(workspaces) > 200, "with so few workspaces, cpu(1)'s first product gets a used one"),
-        (lambda _: float(workspaces) == 201, "so many are enough, but fewer do: cpu(1)'s first product must not wait. "
-                                             "Must every later one have a new workspace, too?"))
+        ("no-workspaces", lambda _: workspaces is not ...,
+         "that is right. Now the number of workspaces, in place of the second dots"),
+        ("workspaces-not-whole", lambda _: whole(workspaces), "the number of workspaces should be a whole number"),
+        ("one-too-few", lambda _: float(workspaces) != 200,
+         "with 200 workspaces, it still waits for one product: which one?"),
+        ("too-few", lambda _: float(workspaces) > 200,
+         "with so few workspaces, cpu(1)'s first product gets a used one"),
+        ("more-than-needed", lambda _: float(workspaces) == 201,
+         "so many are enough, but fewer do: cpu(1)'s first product must not wait. Must every later one have a new "
+         "workspace, too?"))
 
 
 def check_2(answer, theory):
@@ -57,14 +64,14 @@ def check_2(answer, theory):
 
     return check(
         answer,
-        (read, 'give a list of names, such as "cpu(0)"'),
-        (lambda _: [order.count(name) for name in names] == [10, 10], "ten products for each device"),
-        (lambda _: end() < 17, "one of the devices waits for 7 products of the other, as before"),
-        *((lambda _, time=time: end() != time,
+        ("no-names", read, 'give a list of names, such as "cpu(0)"'),
+        ("not-ten-each", lambda _: [order.count(name) for name in names] == [10, 10], "ten products for each device"),
+        ("as-before", lambda _: end() < 17, "one of the devices waits for 7 products of the other, as before"),
+        *((f"takes-{time}", lambda _, time=time: end() != time,
            say("it takes {time} units of time, and without any wait 10. Which workspaces do your products get?",
                time=time))
           for time in range(11, 17)),
-        (lambda _: end() == 10, "some products wait"))
+        ("some-wait", lambda _: end() == 10, "some products wait"))
 
 
 def check_3(answer, reason, slow, xs):
@@ -126,19 +133,22 @@ def check_3(answer, reason, slow, xs):
 
     return check(
         answer,
-        (callable, "give a function, not its result: its name"),
-        (lambda function: products(function).shape == wanted.shape, "return twenty products"),
-        (lambda function: numpy.allclose(products(function), wanted, rtol=1e-3),
+        ("no-function", callable, "give a function, not its result: its name"),
+        ("not-twenty", lambda function: products(function).shape == wanted.shape, "return twenty products"),
+        ("other-products", lambda function: numpy.allclose(products(function), wanted, rtol=1e-3),
          "the products are not those of `slow`, in its order"),
-        (lambda function: min(computed(function).count(str(x.ctx)) for x in xs) >= len(wanted) / 2,
+        ("too-few-calls", lambda function: min(computed(function).count(str(x.ctx)) for x in xs) >= len(wanted) / 2,
          "the products are right, but one of the devices computed fewer than ten products: ten calls for each"),
-        (lambda function: not waits_between(function),
+        ("python-waits", lambda function: not waits_between(function),
          "the products are right, but Python waits for some of them before it asks for others. `slow` never waits"),
-        (side_by_side, "the products are right, but the devices still take turns, and not because Python waits. Which "
-                       "arrays does the engine know, and who writes them?"),
-        (lambda _: reason is not ..., "that is right. Now the letter, in place of the second three dots"),
-        (lambda _: letter in tuple("abcd"), "give one letter, such as \"a\""),
-        (lambda _: letter != "a", "the letter: each product needs one workspace, and there are 64 workspaces"),
-        (lambda _: letter != "c", "the letter: look at timeline.waits, and at when Python is done"),
-        (lambda _: letter != "d", "the letter: look at a Timeline of `slow`, at the devices that it shows"),
-        (lambda _: letter == "b", "the letter is another one"))
+        ("devices-take-turns", side_by_side,
+         "the products are right, but the devices still take turns, and not because Python waits. Which arrays does "
+         "the engine know, and who writes them?"),
+        ("no-letter", lambda _: reason is not ..., "that is right. Now the letter, in place of the second three dots"),
+        ("not-a-letter", lambda _: letter in tuple("abcd"), "give one letter, such as \"a\""),
+        ("blames-workspaces", lambda _: letter != "a",
+         "the letter: each product needs one workspace, and there are 64 workspaces"),
+        ("blames-waits", lambda _: letter != "c", "the letter: look at timeline.waits, and at when Python is done"),
+        ("blames-one-device", lambda _: letter != "d",
+         "the letter: look at a Timeline of `slow`, at the devices that it shows"),
+        ("other-letter", lambda _: letter == "b", "the letter is another one"))

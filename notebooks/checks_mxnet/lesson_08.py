@@ -53,19 +53,22 @@ TARGETS = [
 ]
 
 CONTRACT = [  # what every answer has to keep: rules for all of its counts, as for `check`
-    (lambda found: found["steps"] == STEPS, say("run should return {steps} losses, one for each batch", steps=STEPS)),
-    (lambda found: found["first loss"] < 0.01, "the first loss is not the script's: another network, start or loss"),
-    (lambda found: found["parameters"] < 0.99, "after your training the parameters are what they were before"),
-    (lambda found: found["parameters"] > 0.01 or found["losses"] < 0.01,
+    ("wrong-number-of-losses", lambda found: found["steps"] == STEPS,
+     say("run should return {steps} losses, one for each batch", steps=STEPS)),
+    ("other-first-loss", lambda found: found["first loss"] < 0.01,
+     "the first loss is not the script's: another network, start or loss"),
+    ("no-update", lambda found: found["parameters"] < 0.99,
+     "after your training the parameters are what they were before"),
+    ("other-losses", lambda found: found["parameters"] > 0.01 or found["losses"] < 0.01,
      "the parameters are the script's, but the losses that run returns are not"),
-    (lambda found: found["batches"] == STEPS,
+    ("not-every-batch", lambda found: found["batches"] == STEPS,
      say("on two devices, it does not take each of the {steps} batches once", steps=STEPS)),
-    (lambda found: min(found["rows spread"]) > 0, "on two devices, one of them gets no rows"),
-    (lambda found: sum(found["rows spread"]) == ROWS,
+    ("one-device-works", lambda found: min(found["rows spread"]) > 0, "on two devices, one of them gets no rows"),
+    ("nothing-split", lambda found: sum(found["rows spread"]) == ROWS,
      "each device computes rows of the other, too: the batch was not split"),
-    (lambda found: max(found["rows unequal"]) == ROWS * 3 // 4,
+    ("ignores-shares", lambda found: max(found["rows unequal"]) == ROWS * 3 // 4,
      "with shares of 3 to 1, one device should get 24 of 32 rows"),
-    (lambda found: found["two"] < 0.5, "on two devices, training ends far from where it ends on one"),
+    ("wrong-on-two", lambda found: found["two"] < 0.5, "on two devices, training ends far from where it ends on one"),
 ]
 
 CAPSTONE = Capstone(Training, count, TARGETS, CONTRACT,

@@ -1,8 +1,4 @@
 # %% 1 right
-answer_1 = [0.398, 0.602]
-bound_1 = 10_000
-
-# %% 1 right
 # In numbers, not in shares, the busier server first.
 answer_1 = (77_660, 51_408)
 bound_1 = 1e4
@@ -12,65 +8,37 @@ bound_1 = 1e4
 answer_1 = np.array([40, 60]).asnumpy()
 bound_1 = 10 ** 4
 
-# %% 1 wrong: with the bound 1,000,000
-answer_1 = [0.002, 0.998]
-bound_1 = 10_000
-
-# %% 1 wrong: every array divided equally
-answer_1 = [0.5, 0.5]
-bound_1 = 10_000
-
-# %% 1 wrong: fewer than 100,000 numbers
-# Divides the two largest.
-answer_1 = [0.4951, 0.5049]
-bound_1 = 10_000
-
-# %% 1 wrong: not these shares
-# The array that is divided, and all others.
-answer_1 = [0.793, 0.207]
-bound_1 = 10_000
-
-# %% 1 wrong: its even or odd ones
-# Numbers the others anew, as if the divided array had no number.
-answer_1 = [0.593, 0.407]
-bound_1 = 10_000
-
-# %% 1 wrong: add up to
-# The array that is divided, half of it on each server, and nothing else.
-answer_1 = [0.397, 0.397]
-bound_1 = 10_000
-
-# %% 1 wrong: two shares
-answer_1 = 0.398
-
-# %% 1 wrong: two shares
-answer_1 = "0.398 and 0.602"
-
-# %% 1 wrong: Now the power of ten
+# %% 1 given
 answer_1 = [0.398, 0.602]
 
-# %% 1 wrong: less than 49 %
-answer_1 = [0.398, 0.602]
-bound_1 = 100_000
+# %% 1 right, each line
+bound_1 = 10_000
 
-# %% 1 wrong: it is not the largest
-answer_1 = [0.398, 0.602]
-bound_1 = 1_000
-
-# %% 1 wrong: a power of ten
+# %% 1 wrong, each line
+bound_1 = ...  # no-bound
+bound_1 = 100_000  # bound-too-large
+bound_1 = 1_000  # bound-too-small
 # The size of an array: right by luck, had the question been another one.
-answer_1 = [0.398, 0.602]
-bound_1 = 25_000
-
-# %% 1 wrong: a power of ten
+bound_1 = 25_000  # no-power-of-ten
 # The power, not the bound.
-answer_1 = [0.398, 0.602]
-bound_1 = 4
+bound_1 = 4  # no-power-of-ten
 
-# %% 2 right
-def answer_2(net, k, bits=32):
-    gradients = [p for p in net.collect_params().values() if p.grad_req != "null"]
-    return sum(p.data().size for p in gradients) * bits / 8 * 2 * (k - 1) / k
+# %% 1 given
+bound_1 = 10_000
+
+# %% 1 wrong, each line
+answer_1 = [0.002, 0.998]  # larger-bound
+answer_1 = [0.5, 0.5]  # halves-every-array
+# Divides the two largest.
+answer_1 = [0.4951, 0.5049]  # smaller-bound
+# The array that is divided, and all others.
+answer_1 = [0.793, 0.207]  # other-shares
+# Numbers the others anew, as if the divided array had no number.
+answer_1 = [0.593, 0.407]  # other-shares
+# The array that is divided, half of it on each server, and nothing else.
+answer_1 = [0.397, 0.397]  # wrong-total
+answer_1 = 0.398  # no-two-shares
+answer_1 = "0.398 and 0.602"  # no-two-shares
 
 # %% 2 right
 # From the gradients themselves, in whole bytes.
@@ -83,85 +51,55 @@ def answer_2(net, k, bits=32):
             numbers += math.prod(param.grad().shape)
     return 2 * (k - 1) * numbers * bits // (8 * k)
 
-# %% 2 wrong: is there a gradient for each
-def answer_2(net, k, bits=32):
-    return sum(p.data().size for p in net.collect_params().values()) * bits / 8 * 2 * (k - 1) / k
-
-# %% 2 wrong: is there a gradient for each
+# %% 2 wrong: asks-missing-gradients
 # It asks each parameter for a gradient, and running statistics have none.
 def answer_2(net, k, bits=32):
     return sum(p.grad().size for p in net.collect_params().values()) * bits / 8 * 2 * (k - 1) / k
 
-# %% 2 wrong: leave out the biases
+# %% 2 wrong: no-biases
 def answer_2(net, k, bits=32):
     return sum(p.data().size for p in net.collect_params(".*weight").values()) * bits / 8 * 2 * (k - 1) / k
 
-# %% 2 wrong: about bytes
-def answer_2(net, k, bits=32):
-    return sum(p.data().size for p in net.collect_params().values()) * 2 * (k - 1) / k
-
-# %% 2 wrong: you count bits
-def answer_2(net, k, bits=32):
-    return sum(p.data().size for p in net.collect_params().values()) * bits * 2 * (k - 1) / k
-
-# %% 2 wrong: in megabytes
-def answer_2(net, k, bits=32):
-    return sum(4 * p.data().size for p in net.collect_params().values()) / 1e6 * 2 * (k - 1) / k
-
-# %% 2 wrong: one of its two rounds
-def answer_2(net, k, bits=32):
-    return sum(p.data().size for p in net.collect_params().values()) * bits / 8 * (k - 1) / k
-
-# %% 2 wrong: of one machine, or of all
-def answer_2(net, k, bits=32):
-    return sum(p.data().size for p in net.collect_params().values()) * bits / 8 * 2 * (k - 1)
-
-# %% 2 wrong: that is alone
-# What one server would send.
-def answer_2(net, k, bits=32):
-    return sum(p.data().size for p in net.collect_params().values()) * bits / 8 * k
-
-# %% 2 wrong: right for two machines
-# Ignores k, but for one machine: right by luck for two.
-def answer_2(net, k, bits=32):
-    if k == 1:
-        return 0
-    return sum(4 * p.data().size for p in net.collect_params().values())
-
-# %% 2 wrong: whichever network
+# %% 2 wrong: right-for-lenet-only
 reference_bytes = P
 def answer_2(net, k, bits=32):
     return reference_bytes * bits / 32 * 2 * (k - 1) / k
 
-# %% 2 wrong: as many bytes with bits=16
-# Ignores bits.
-def answer_2(net, k, bits=32):
-    gradients = [p for p in net.collect_params().values() if p.grad_req != "null"]
-    return sum(4 * p.data().size for p in gradients) * 2 * (k - 1) / k
-
-# %% 2 wrong: whole bytes
-def answer_2(net, k, bits=32):
-    gradients = [p for p in net.collect_params().values() if p.grad_req != "null"]
-    return sum(p.data().size for p in gradients) * (bits // 8) * 2 * (k - 1) / k
-
-# %% 2 wrong: give a function
-answer_2 = 516_272
-
-# %% 2 wrong: returns one number
-def answer_2(net, k, bits=32):
-    return [p.data().size * bits / 8 for p in net.collect_params().values()]
-
-# %% 2 wrong: returns one number
-# It prints, and returns nothing.
-def answer_2(net, k, bits=32):
-    print(end="")
-
-# %% 2 wrong: still running
+# %% 2 wrong: endless
 def answer_2(net, k, bits=32):
     sent, step = 0, 0
     while step != 2 * (k - 1):
         sent += 1
     return sent
+
+# %% 2 given
+def all_numbers(net):
+    return sum(p.data().size for p in net.collect_params().values())
+
+def learned_numbers(net):
+    return sum(p.data().size for p in net.collect_params().values() if p.grad_req != "null")
+
+# %% 2 right, each line
+answer_2 = lambda net, k, bits=32: learned_numbers(net) * bits / 8 * 2 * (k - 1) / k
+
+# %% 2 wrong, each line
+answer_2 = lambda net, k, bits=32: learned_numbers(net) * (bits // 8) * 2 * (k - 1) / k  # whole-bytes-only
+# Ignores bits.
+answer_2 = lambda net, k, bits=32: 4 * learned_numbers(net) * 2 * (k - 1) / k  # ignores-bits
+answer_2 = lambda net, k, bits=32: all_numbers(net) * bits / 8 * 2 * (k - 1) / k  # counts-statistics
+answer_2 = lambda net, k, bits=32: all_numbers(net) * 2 * (k - 1) / k  # counts-numbers
+answer_2 = lambda net, k, bits=32: all_numbers(net) * bits * 2 * (k - 1) / k  # counts-bits
+answer_2 = lambda net, k, bits=32: 4 * all_numbers(net) / 1e6 * 2 * (k - 1) / k  # in-megabytes
+answer_2 = lambda net, k, bits=32: all_numbers(net) * bits / 8 * (k - 1) / k  # one-round
+answer_2 = lambda net, k, bits=32: all_numbers(net) * bits / 8 * 2 * (k - 1)  # all-machines
+# What one server would send.
+answer_2 = lambda net, k, bits=32: all_numbers(net) * bits / 8 * k  # alone-sends
+# Ignores k, but for one machine: right by luck for two.
+answer_2 = lambda net, k, bits=32: 0 if k == 1 else 4 * all_numbers(net)  # right-for-two-only
+answer_2 = lambda net, k, bits=32: [p.data().size * bits / 8 for p in net.collect_params().values()]  # no-number
+# It prints, and returns nothing.
+answer_2 = lambda net, k, bits=32: print(end="")  # no-number
+answer_2 = 516_272  # no-function
 
 # %% 3 right
 def answer_3(T, P):
@@ -194,38 +132,7 @@ def answer_3(T, P):
     ring = numpy.append(T, T / k + ring_time(P, k))
     return star.argmin() + 1, ring.argmin() + 1
 
-# %% 3 wrong: Does one alone
-# Ignores that a single machine exchanges nothing.
-def answer_3(T, P):
-    def best(exchange):
-        return min(range(1, 5000), key=lambda k: T / k + exchange(P, k))
-    return best(star_time), best(ring_time)
-
-# %% 3 wrong: how long does one take alone
-# Never thinks of one machine.
-def answer_3(T, P):
-    def best(exchange):
-        return min(range(2, 5000), key=lambda k: T / k + exchange(P, k))
-    return best(star_time), best(ring_time)
-
-# %% 3 wrong: comes first
-def answer_3(T, P):
-    def best(exchange):
-        return min(range(1, 5000), key=lambda k: T / k + (exchange(P, k) if k > 1 else 0))
-    return best(ring_time), best(star_time)
-
-# %% 3 wrong: or its time
-def answer_3(T, P):
-    def best(exchange):
-        return min(T / k + (exchange(P, k) if k > 1 else 0) for k in range(1, 5000))
-    return best(star_time), best(ring_time)
-
-# %% 3 wrong: or its time
-# The formula, not rounded.
-def answer_3(T, P):
-    return (T / 2 / (P / LINK + EACH)) ** 0.5, (T / 2 / (EACH + LATENCY)) ** 0.5
-
-# %% 3 wrong: how long does one take alone
+# %% 3 wrong: more-than-one
 # The ring's part that shrinks with k is forgotten.
 def answer_3(T, P):
     star = max(1, round((T / 2 / (P / LINK + EACH)) ** 0.5))
@@ -233,67 +140,76 @@ def answer_3(T, P):
         star = 1
     return star, round((T / 2 / (EACH + LATENCY)) ** 0.5)
 
-# %% 3 wrong: is it an index
-# The index of the best one, without + 1.
-def answer_3(T, P):
-    def best(exchange):
-        return int(numpy.argmin([T / k + (exchange(P, k) if k > 1 else 0) for k in range(1, 5001)]))
-    return best(star_time), best(ring_time)
+# %% 3 wrong: slower-than-one
+# One plan for both: compares with one machine on the ring only.
+#-     if T < star_time(P, star) + T / star:
+#-         star = 1
+#-     return star, round((T / 2 / (EACH + LATENCY)) ** 0.5)
+#+     ring = max(0, (T - 2 * P / LINK) / 2 / (EACH + LATENCY)) ** 0.5
+#+     return star, max(1, round(ring))
 
-# %% 3 wrong: add the exchange to the computing
-# As if the exchange were hidden behind the computing.
-def answer_3(T, P):
-    def best(exchange):
-        return min(range(1, 5001), key=lambda k: max(T / k, exchange(P, k) if k > 1 else 0))
-    return best(star_time), best(ring_time)
-
-# %% 3 wrong: on the ring, another number
-# Does not try enough machines.
-def answer_3(T, P):
-    def best(exchange):
-        return min(range(1, 64), key=lambda k: T / k + (exchange(P, k) if k > 1 else 0))
-    return best(star_time), best(ring_time)
-
-# %% 3 wrong: with one server, another number
-# The more, the better.
-def answer_3(T, P):
-    return round(1000 * T + P / 1e6), round(2000 * T + P / 1e6)
-
-# %% 3 wrong: what does a faster machine change
-# Right by luck for one T.
-answer_3 = lambda T, P: (35, 136)
-
-# %% 3 wrong: the same for 0.5 MB
+# %% 3 wrong: ignores-size
 def answer_3(T, P):
     def best(exchange):
         return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
     return best(star_time), best(ring_time)
 
-# %% 3 wrong: Does one alone
-# One plan for both: compares with one machine on the ring only.
-def answer_3(T, P):
-    star = max(1, round((T / 2 / (P / LINK + EACH)) ** 0.5))
-    ring = max(0, (T - 2 * P / LINK) / 2 / (EACH + LATENCY)) ** 0.5
-    return star, max(1, round(ring))
+# %% 3 wrong: slower-than-one
+# Ignores that a single machine exchanges nothing.
+#- return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
+#+ return min(range(1, 5000), key=lambda k: T / k + exchange(P, k))
 
-# %% 3 wrong: not on the ring
+# %% 3 wrong: more-than-one
+# Never thinks of one machine.
+#- return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
+#+ return min(range(2, 5000), key=lambda k: T / k + exchange(P, k))
+
+# %% 3 wrong: no-whole-numbers
+#- return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
+#+ return min(T / k + (exchange(P, k) if k > 1 else 0) for k in range(1, 5000))
+
+# %% 3 wrong: counts-from-0
+# The index of the best one, without + 1.
+#- return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
+#+ return int(numpy.argmin([T / k + (exchange(P, k) if k > 1 else 0) for k in range(1, 5001)]))
+
+# %% 3 wrong: wrong-on-ring
+# As if the exchange were hidden behind the computing.
+#- return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
+#+ return min(range(1, 5001), key=lambda k: max(T / k, exchange(P, k) if k > 1 else 0))
+
+# %% 3 wrong: wrong-on-ring
+# Does not try enough machines.
+#- return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
+#+ return min(range(1, 64), key=lambda k: T / k + (exchange(P, k) if k > 1 else 0))
+
+# %% 3 wrong: one-for-both
 # One machine for both, as soon as it is best for one.
-def answer_3(T, P):
-    def best(exchange):
-        return min(range(1, 5000), key=lambda k: T / k + (exchange(P, k) if k > 1 else 0))
-    star = best(star_time)
-    return (star, best(ring_time)) if star > 1 else (1, 1)
+#-         return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
+#-     return best(star_time), best(ring_time)
+#+         return min(range(1, 5000), key=lambda k: T / k + (exchange(P, k) if k > 1 else 0))
+#+     star = best(star_time)
+#+     return (star, best(ring_time)) if star > 1 else (1, 1)
 
-# %% 3 wrong: returns a pair
-def answer_3(T, P):
-    return min(range(1, 5000), key=lambda k: T / k + (star_time(P, k) if k > 1 else 0))
+# %% 3 wrong: other-order
+#-         return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
+#-     return best(star_time), best(ring_time)
+#+         return min(range(1, 5000), key=lambda k: T / k + (exchange(P, k) if k > 1 else 0))
+#+     return best(ring_time), best(star_time)
 
-# %% 3 wrong: give a function
-answer_3 = 35, 136
-
-# %% 3 wrong: still running
+# %% 3 wrong: endless
 def answer_3(T, P):
     k = 1
     while T / k + star_time(P, k) > 0:
         k += 1
     return k, k
+
+# %% 3 wrong, each line
+# The formula, not rounded.
+answer_3 = lambda T, P: ((T / 2 / (P / LINK + EACH)) ** 0.5, (T / 2 / (EACH + LATENCY)) ** 0.5)  # no-whole-numbers
+# The more, the better.
+answer_3 = lambda T, P: (round(1000 * T + P / 1e6), round(2000 * T + P / 1e6))  # wrong-with-server
+# Right by luck for one T.
+answer_3 = lambda T, P: (35, 136)  # ignores-computing
+answer_3 = lambda T, P: min(range(1, 5000), key=lambda k: T / k + (star_time(P, k) if k > 1 else 0))  # no-pair
+answer_3 = 35, 136  # no-function

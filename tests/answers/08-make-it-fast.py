@@ -113,10 +113,7 @@ class Traced(Training):
 
 answer_1 = Traced
 
-# %% 1 wrong: calls into the engine too often
-answer_1 = Training
-
-# %% 1 wrong: What changes from step to step
+# %% 1 wrong: unlike the script, one device
 # The factor is an attribute, and the graph keeps its first value.
 class Frozen(Bronze):
     def network(self):
@@ -133,7 +130,7 @@ class Frozen(Bronze):
 
 answer_1 = Frozen
 
-# %% 1 wrong: still waits too often
+# %% 1 wrong: waits in 12 steps
 # The waits for the parameters are gone, those for the losses are not.
 class Logging(Bronze):
     log = Training.log
@@ -141,7 +138,7 @@ class Logging(Bronze):
 
 answer_1 = Logging
 
-# %% 1 wrong: what they were before
+# %% 1 wrong: no-update
 # Nothing is faster than doing nothing.
 class Lazy(Training):
     def step(self, images, labels, number):
@@ -150,7 +147,7 @@ class Lazy(Training):
 
 answer_1 = Lazy
 
-# %% 1 wrong: but the losses that run returns are not
+# %% 1 wrong: other-losses
 class Constant(Bronze):
     def log(self, losses, number):
         self.history.append(2.297)
@@ -158,7 +155,7 @@ class Constant(Bronze):
 
 answer_1 = Constant
 
-# %% 1 wrong: one of them gets no rows
+# %% 1 wrong: one-device-works
 # One device does the work of two.
 class Alone(Bronze):
     def __init__(self, devices, shares=None):
@@ -167,7 +164,7 @@ class Alone(Bronze):
 
 answer_1 = Alone
 
-# %% 1 wrong: the batch was not split
+# %% 1 wrong: nothing-split
 class Twice(Bronze):
     def load(self, images, labels):
         parts = [self.normalize(np.array(images, ctx=device)) for device in self.devices]
@@ -176,7 +173,7 @@ class Twice(Bronze):
 
 answer_1 = Twice
 
-# %% 1 wrong: should return 12 losses
+# %% 1 wrong: wrong-number-of-losses
 # Half of the batches take half of the time.
 class Half(Bronze):
     def run(self, batches):
@@ -185,7 +182,7 @@ class Half(Bronze):
 
 answer_1 = Half
 
-# %% 1 wrong: the first loss is not the script's
+# %% 1 wrong: other-first-loss
 # Another loss needs less arithmetic.
 class OtherLoss(Bronze):
     def forward(self, images, labels, number):
@@ -195,7 +192,7 @@ class OtherLoss(Bronze):
 
 answer_1 = OtherLoss
 
-# %% 1 wrong: it raised an error: NameError: name 'undefined' is not defined (in update)
+# %% 1 wrong: not-counted
 class Broken(Bronze):
     def update(self, rows):
         undefined(rows)
@@ -203,7 +200,7 @@ class Broken(Bronze):
 
 answer_1 = Broken
 
-# %% 1 wrong: still running
+# %% 1 wrong: endless
 class Endless(Bronze):
     def log(self, losses, number):
         while True:
@@ -212,8 +209,9 @@ class Endless(Bronze):
 
 answer_1 = Endless
 
-# %% 1 wrong: give a class that inherits from Training
-answer_1 = Bronze(devices(1, kind="cpu"))
+# %% 1 wrong, each line
+answer_1 = Training  # calls per step, one device
+answer_1 = Bronze(devices(1, kind="cpu"))  # not-counted
 
 # %% 2 right
 class Silver(Bronze):
@@ -236,17 +234,14 @@ class Paced(Bronze):
 
 answer_2 = Paced
 
-# %% 2 wrong: graphs are made again and again
+# %% 2 wrong: graphs made after step 2
 class TracedAgain(Traced):
     settings = Silver.settings
 
 
 answer_2 = TracedAgain
 
-# %% 2 wrong: Python runs so far ahead
-answer_2 = Bronze
-
-# %% 2 wrong: no convolution of one device
+# %% 2 wrong: convolutions side by side
 # Everything but the workspaces.
 class OneWorkspace(Silver):
     settings = Training.settings
@@ -254,7 +249,7 @@ class OneWorkspace(Silver):
 
 answer_2 = OneWorkspace
 
-# %% 2 wrong: no convolution of one device
+# %% 2 wrong: convolutions side by side
 # The naive engine never queues anything.
 class Naive(Silver):
     settings = {**Silver.settings, "MXNET_ENGINE_TYPE": "NaiveEngine"}
@@ -262,7 +257,7 @@ class Naive(Silver):
 
 answer_2 = Naive
 
-# %% 2 wrong: still waits too often
+# %% 2 wrong: waits in 12 steps
 # A wait for each loss keeps Python from running ahead.
 class Each(Silver):
     every = 1
@@ -270,13 +265,16 @@ class Each(Silver):
 
 answer_2 = Each
 
-# %% 2 wrong: What changes from step to step
+# %% 2 wrong: unlike the script, one device
 class FrozenSilver(Frozen):
     settings = Silver.settings
     every = 4
 
 
 answer_2 = FrozenSilver
+
+# %% 2 wrong: batches between two waits
+answer_2 = Bronze
 
 # %% 3 right
 class Gold(Silver):
@@ -303,36 +301,32 @@ answer_3 = Gold
 
 # %% 3 right
 # The mean of each part counts as much as the part has rows; the sum is the plain one of lesson 05, from the last layer.
-class Weighted(Silver):
-    def load(self, images, labels):
-        whole = np.array(images)
-        parts = split_and_load(self.normalize(whole), self.devices, self.shares)
-        return parts, split_and_load(labels, self.devices, self.shares)
+#- class Gold(Silver):
+#+ class Weighted(Silver):
+#-         images = self.normalize(images)
+#-         return split_and_load(images, self.devices, self.shares), split_and_load(labels, self.devices, self.shares)
+#+         whole = np.array(images)
+#+         parts = split_and_load(self.normalize(whole), self.devices, self.shares)
+#+         return parts, split_and_load(labels, self.devices, self.shares)
+#-     def backward(self, parts, truths, number):
+#+     def backward(self, parts, truths, number):
+#+         rows = sum(map(len, parts))
+#-         for loss in losses:
+#-             loss.backward()
+#+             means = [loss.mean() * len(loss) / rows for loss in losses]
+#+         autograd.backward(means)
+#- return rows
+#+ return 1
+#-         for param in self.net.collect_params().values():
+#-             allreduce(param.list_grad())
+#+         for param in reversed(list(self.net.collect_params().values())):
+#+             first, second = param.list_grad()
+#+             first[:] = first + second.as_in_ctx(first.ctx)
+#+             first.copyto(second)
+#- answer_3 = Gold
+#+ answer_3 = Weighted
 
-    def backward(self, parts, truths, number):
-        rows = sum(map(len, parts))
-        with autograd.record():
-            losses = [self.forward(part, truth, number) for part, truth in zip(parts, truths)]
-            means = [loss.mean() * len(loss) / rows for loss in losses]
-        autograd.backward(means)
-        return losses
-
-    def divisor(self, rows):
-        return 1
-
-    def sum_gradients(self):
-        for param in reversed(list(self.net.collect_params().values())):
-            first, second = param.list_grad()
-            first[:] = first + second.as_in_ctx(first.ctx)
-            first.copyto(second)
-
-
-answer_3 = Weighted
-
-# %% 3 wrong: no gradients travel
-answer_3 = Silver
-
-# %% 3 wrong: no gradients travel
+# %% 3 wrong: early copies of gradients
 # All but the early sums: one message, as before.
 class OneMessage(Gold):
     sum_gradients = Training.sum_gradients
@@ -340,7 +334,7 @@ class OneMessage(Gold):
 
 answer_3 = OneMessage
 
-# %% 3 wrong: one part of a batch is larger
+# %% 3 wrong: two devices, parts 3:1
 # The means of the devices, as before.
 class Means(Gold):
     backward = Training.backward
@@ -349,7 +343,7 @@ class Means(Gold):
 
 answer_3 = Means
 
-# %% 3 wrong: even with parts of equal size
+# %% 3 wrong: two devices, equal parts
 # Each device normalizes its own part.
 class OwnStatistics(Gold):
     load = Training.load
@@ -357,7 +351,7 @@ class OwnStatistics(Gold):
 
 answer_3 = OwnStatistics
 
-# %% 3 wrong: one device should get 24
+# %% 3 wrong: ignores-shares
 # Equal parts, whatever the shares are.
 class EqualParts(Means):
     def __init__(self, devices, shares=None):
@@ -366,7 +360,7 @@ class EqualParts(Means):
 
 answer_3 = EqualParts
 
-# %% 3 wrong: ends far from where it ends on one
+# %% 3 wrong: wrong-on-two
 # The gradients are never summed: each device goes its own way.
 class Forgetful(Gold):
     def sum_gradients(self):
@@ -375,7 +369,7 @@ class Forgetful(Gold):
 
 answer_3 = Forgetful
 
-# %% 3 wrong: still waits too often
+# %% 3 wrong: waits in 12 steps
 # A barrier, so that the sums are right.
 class Barrier(Gold):
     def sum_gradients(self):
@@ -384,3 +378,6 @@ class Barrier(Gold):
 
 
 answer_3 = Barrier
+
+# %% 3 wrong: early copies of gradients
+answer_3 = Silver

@@ -37,10 +37,12 @@ def check_1(answer, clipped):
 
     return check(
         answer,
-        (lambda f: callable(f) and not isinstance(f, torch.Tensor), "put the function itself, without calling it"),
-        (lambda f: all(same(f, size) for size in (3, 1.5, 40)), "a norm above 1 does not become 1"),
-        (lambda f: all(same(f, size) for size in (0.3, 0.9)), "a gradient with a norm below 1 should stay as it is"),
-        (lambda f: same(f, 0), "try a tensor of zeros"),
-        (keeps_argument, "it gives the right result, but it changes its argument, too"),
-        (lambda f: graphs_of(f) > 0, "the backend gets no graph at all: nothing of it is compiled"),
-        (lambda f: graphs_of(f) == 1, "it becomes more than one graph: which line asks for a value?"))
+        ("no-function", lambda f: callable(f) and not isinstance(f, torch.Tensor),
+         "put the function itself, without calling it"),
+        ("norm-not-one", lambda f: all(same(f, size) for size in (3, 1.5, 40)), "a norm above 1 does not become 1"),
+        ("short-gradient-changed", lambda f: all(same(f, size) for size in (0.3, 0.9)),
+         "a gradient with a norm below 1 should stay as it is"),
+        ("zeros-fail", lambda f: same(f, 0), "try a tensor of zeros"),
+        ("changes-argument", keeps_argument, "it gives the right result, but it changes its argument, too"),
+        ("no-graph", lambda f: graphs_of(f) > 0, "the backend gets no graph at all: nothing of it is compiled"),
+        ("several-graphs", lambda f: graphs_of(f) == 1, "it becomes more than one graph: which line asks for a value?"))

@@ -26,15 +26,18 @@ def check_1(answer, net):
     some = 2, 3, 7, 64
     return check(
         answer,
-        (lambda program: isinstance(program, torch.export.ExportedProgram) or not callable(program),
+        ("module-not-program",
+         lambda program: isinstance(program, torch.export.ExportedProgram) or not callable(program),
          "it is the network, or a module made of a program. The answer is what `export` itself returns"),
-        (lambda program: isinstance(program, torch.export.ExportedProgram), "the answer is what `export` returns"),
-        (lambda program: any(takes(program, count) for count in (1, *some)), "it does not take rows of 512 numbers"),
-        (lambda program: any(takes(program, count) for count in some) or not takes(program, 1),
+        ("no-program", lambda program: isinstance(program, torch.export.ExportedProgram),
+         "the answer is what `export` returns"),
+        ("other-input", lambda program: any(takes(program, count) for count in (1, *some)),
+         "it does not take rows of 512 numbers"),
+        ("one-row-alone", lambda program: any(takes(program, count) for count in some) or not takes(program, 1),
          "it takes one row, and no other number of rows"),
-        (lambda program: sum(takes(program, count) for count in some) > 1,
+        ("another-constant", lambda program: sum(takes(program, count) for count in some) > 1,
          "its number of rows is still a constant, only another one"),
-        (lambda program: takes(program, 1), "it refuses one row, and one is a number of rows, too"),
-        (is_unbounded, "it has a largest number of rows: *any* number was asked for"),
-        (lambda program: takes(program, *some, 65, 1000), "it refuses some numbers of rows"),
-        (agrees, "it takes any number of rows, but its answers are not those of `net`"))
+        ("refuses-one-row", lambda program: takes(program, 1), "it refuses one row, and one is a number of rows, too"),
+        ("bounded", is_unbounded, "it has a largest number of rows: *any* number was asked for"),
+        ("refuses-some-rows", lambda program: takes(program, *some, 65, 1000), "it refuses some numbers of rows"),
+        ("other-answers", agrees, "it takes any number of rows, but its answers are not those of `net`"))

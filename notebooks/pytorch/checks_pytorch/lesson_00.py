@@ -12,16 +12,23 @@ def check_1(answer, timeline, plain):
     difference = "that is a difference, a time. How many times does the one fit into the other?"
     alone = "that is the recorded time alone: compare it with the other"
     mistakes = {
-        timeline.end / plain: edges, last.end / plain: edges, (timeline.end - first) / plain: edges,
-        timeline.busy("cpu") / plain: "that leaves out the gaps between the additions",
-        (last.start - first) / plain: "that ends when the last addition begins",
-        timeline.operators[-2].end / plain - first / plain: "that leaves out the last addition",
-        ratio - 1: "that is how many times longer it took, not how many times as long: twice as long is 2",
-        1 / ratio: "that divides the other way round: which of the two took longer?",
-        100 * ratio: "that is in percent: twice as long is 2, not 200",
-        1e3 * ratio: "one of the two times is in seconds, the other is not",
-        span - plain: difference, 1e3 * (span - plain): difference, 1e6 * (span - plain): difference,
-        span: alone, 1e3 * span: alone, 1e6 * span: alone,
+        timeline.end / plain: ("whole-timeline", edges),
+        last.end / plain: ("time-before-first", edges),
+        (timeline.end - first) / plain: ("time-after-last", edges),
+        timeline.busy("cpu") / plain: ("without-gaps", "that leaves out the gaps between the additions"),
+        (last.start - first) / plain: ("to-last-start", "that ends when the last addition begins"),
+        timeline.operators[-2].end / plain - first / plain: ("without-last", "that leaves out the last addition"),
+        ratio - 1: ("times-longer",
+                    "that is how many times longer it took, not how many times as long: twice as long is 2"),
+        1 / ratio: ("upside-down", "that divides the other way round: which of the two took longer?"),
+        100 * ratio: ("in-percent", "that is in percent: twice as long is 2, not 200"),
+        1e3 * ratio: ("mixed-units", "one of the two times is in seconds, the other is not"),
+        span - plain: ("difference", difference),
+        1e3 * (span - plain): ("difference-in-ms", difference),
+        1e6 * (span - plain): ("difference-in-us", difference),
+        span: ("time-alone", alone),
+        1e3 * span: ("time-alone-in-ms", alone),
+        1e6 * span: ("time-alone-in-us", alone),
     }
 
     def found(answer):
@@ -29,7 +36,8 @@ def check_1(answer, timeline, plain):
 
     return check(
         answer,
-        (lambda a: float(a) is not None, "give a number, or an expression that yields one"),
-        *((lambda a, mistake=mistake: found(a) != mistake, hint) for mistake, hint in mistakes.items()),
-        (lambda a: found(a) == ratio, "the time without recording, multiplied by that, is not the recorded time"),
+        ("no-number", lambda a: float(a) is not None, "give a number, or an expression that yields one"),
+        *((name, lambda a, mistake=mistake: found(a) != mistake, hint) for mistake, (name, hint) in mistakes.items()),
+        ("another-ratio", lambda a: found(a) == ratio,
+         "the time without recording, multiplied by that, is not the recorded time"),
     )

@@ -10,12 +10,13 @@ BATCH = 32
 def check_1(answer):
     """Check the numbers of loops that the compiler writes for three functions with products and without."""
     mistakes = {
-        (4, 3, 4): "that is how many operators run eagerly",
-        (4, 2, 2): "that counts each element-wise operator on its own, as if nothing were fused",
-        (1, 3, 4): "that counts the products, too: does the compiler write a loop for them?",
-        (0, 1, 2): "that counts the products, not the loops",
-        (1, 1, 1): "that is one loop per function. Which operators of the second one would it hold, and could they run "
-                   "one right after the other?",
+        (4, 3, 4): ("counts-operators", "that is how many operators run eagerly"),
+        (4, 2, 2): ("nothing-fused", "that counts each element-wise operator on its own, as if nothing were fused"),
+        (1, 3, 4): ("counts-products-too", "that counts the products, too: does the compiler write a loop for them?"),
+        (0, 1, 2): ("counts-products", "that counts the products, not the loops"),
+        (1, 1, 1): ("one-per-function",
+                    "that is one loop per function. Which operators of the second one would it hold, and could they "
+                    "run one right after the other?"),
     }
 
     def counts(answer):
@@ -23,13 +24,16 @@ def check_1(answer):
 
     return check(
         answer,
-        (lambda a: len(counts(a)) == 3, "give a list of three numbers in brackets"),
-        (lambda a: all(count >= 0 and count % 1 == 0 for count in counts(a)), "each is a count: a whole number"),
-        *((lambda a, mistake=mistake: counts(a) != mistake, hint) for mistake, hint in mistakes.items()),
-        (lambda a: counts(a)[0] == 1, "the first number: which of its operators can be finished number by number?"),
-        (lambda a: counts(a)[1] == 2, "the second number: what must be finished before the product can begin, and what "
-                                      "can only begin after it?"),
-        (lambda a: counts(a)[2] == 2, "the third number: go through it as the second, from the inside out"))
+        ("not-three-numbers", lambda a: len(counts(a)) == 3, "give a list of three numbers in brackets"),
+        ("not-counts", lambda a: all(count >= 0 and count % 1 == 0 for count in counts(a)),
+         "each is a count: a whole number"),
+        *((name, lambda a, mistake=mistake: counts(a) != mistake, hint) for mistake, (name, hint) in mistakes.items()),
+        ("wrong-first", lambda a: counts(a)[0] == 1,
+         "the first number: which of its operators can be finished number by number?"),
+        ("wrong-second", lambda a: counts(a)[1] == 2,
+         "the second number: what must be finished before the product can begin, and what can only begin after it?"),
+        ("wrong-third", lambda a: counts(a)[2] == 2,
+         "the third number: go through it as the second, from the inside out"))
 
 
 def serve_and_count(prepare, net, serve):
@@ -82,16 +86,16 @@ def check_2(answer, net):
 
     return check(
         answer,
-        (lambda function: callable(function) and not isinstance(function, torch.nn.Module),
+        ("no-function", lambda function: callable(function) and not isinstance(function, torch.nn.Module),
          "a function such as `prepare`: its name alone, without parentheses"),
-        (makes_a_network, "it should take a network and a backend, and return a network"),
-        (right, "its network gives other answers, or none"),
-        (compiles, "nothing is compiled with `backend`"),
-        (lambda function: counted(function)["before"] > 0,
+        ("no-network", makes_a_network, "it should take a network and a backend, and return a network"),
+        ("other-answers", right, "its network gives other answers, or none"),
+        ("nothing-compiled", compiles, "nothing is compiled with `backend`"),
+        ("not-in-advance", lambda function: counted(function)["before"] > 0,
          "nothing is compiled before the first request: what does `torch.compile` do until there is a call?"),
-        (lambda function: counted(function)["runs"] > 0,
+        ("compiled-never-runs", lambda function: counted(function)["runs"] > 0,
          "something is compiled, but what your function returns never runs it"),
-        (lambda function: counted(function)["during"] == 0,
+        ("compiles-while-serving", lambda function: counted(function)["during"] == 0,
          "one of the answers still has to wait for a compilation"),
-        (lambda function: counted(function)["runs"] >= len(serve(net)),
+        ("some-uncompiled", lambda function: counted(function)["runs"] >= len(serve(net)),
          "nothing compiles any more, but at least one of the batches is not answered by compiled code"))

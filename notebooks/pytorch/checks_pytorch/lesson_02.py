@@ -46,30 +46,32 @@ def check_1(answer, function, calls):
     counts = count_graphs(function, calls)
     return check(
         answer,
-        (lambda a: len(numbers(a)) == len(counts),
+        ("not-seven-numbers", lambda a: len(numbers(a)) == len(counts),
          say("give seven numbers, such as {example}", example=[1] * len(counts))),
-        (lambda a: numbers(a)[:2] == counts[:2],
+        ("wrong-first-two", lambda a: numbers(a)[:2] == counts[:2],
          "the first two calls are alike: how many graphs are there after both?"),
-        (lambda a: numbers(a)[2] == counts[2],
+        ("wrong-third", lambda a: numbers(a)[2] == counts[2],
          "the third call brings another size: what does the first graph hold of it?"),
-        (lambda a: numbers(a)[3] == counts[3],
+        ("wrong-fourth", lambda a: numbers(a)[3] == counts[3],
          "the fourth call: PyTorch keeps its graph for 4 rows, but for which sizes is the one that 6 rows brought?"),
-        (lambda a: numbers(a)[4] == counts[4], "the fifth call: what has become of the if in each of the two graphs?"),
-        (lambda a: numbers(a)[5] == counts[5],
+        ("wrong-fifth", lambda a: numbers(a)[4] == counts[4],
+         "the fifth call: what has become of the if in each of the two graphs?"),
+        ("wrong-sixth", lambda a: numbers(a)[5] == counts[5],
          "the sixth call: what did PyTorch know of the rows when it compiled in the fifth?"),
-        (lambda a: numbers(a) == counts, "the last call: is there anything special about its size?"))
+        ("wrong-last", lambda a: numbers(a) == counts, "the last call: is there anything special about its size?"))
 
 
 def check_2(answer):
     """Check the letters of the line that breaks the graph, and of the one that has it compiled anew."""
     return check(
         answer,
-        (lambda a: len(letters(a)) == 2 and set(letters(a)) <= set("abcdef"),
+        ("not-two-letters", lambda a: len(letters(a)) == 2 and set(letters(a)) <= set("abcdef"),
          'give two letters from a to f, such as ("a", "b")'),
-        (lambda a: letters(a) != ["e", "d"], "these are the two lines, but which of them does which?"),
-        (lambda a: letters(a)[0] != "c", "argmax and == give tensors: does Python look at their values?"),
-        (lambda a: letters(a)[0] == "d", "the first letter: `explain` reports another line"),
-        (lambda a: letters(a)[1] == "e",
+        ("swapped", lambda a: letters(a) != ["e", "d"], "these are the two lines, but which of them does which?"),
+        ("compares-tensors", lambda a: letters(a)[0] != "c",
+         "argmax and == give tensors: does Python look at their values?"),
+        ("wrong-break", lambda a: letters(a)[0] == "d", "the first letter: `explain` reports another line"),
+        ("wrong-recompilation", lambda a: letters(a)[1] == "e",
          "the second letter: what that line leaves behind is the same in every call. What is not?"))
 
 
@@ -95,27 +97,31 @@ def check_3(answer):
 
     return check(
         answer,
-        (lambda f: callable(f) and not isinstance(f, torch.Tensor), "put the function itself, without calling it"),
-        (lambda f: all(same(f, x) for x in inputs), "uncompiled, it does not give what the original gives"),
-        (lambda f: same(f, torch.randn(LONG, 8)),
+        ("no-function", lambda f: callable(f) and not isinstance(f, torch.Tensor),
+         "put the function itself, without calling it"),
+        ("other-values", lambda f: all(same(f, x) for x in inputs),
+         "uncompiled, it does not give what the original gives"),
+        ("limited-rows", lambda f: same(f, torch.randn(LONG, 8)),
          "the original takes any length: try yours with more rows than it has been made for"),
-        (keeps_argument, "it gives the right result, but it changes its argument, too"),
-        (is_compiled, "it is not compiled at all: the backend got no graph"),
-        (lambda f: counts[0] == 1, "it is compiled in more than one piece: which line ends the first?"),
-        (lambda f: len(set(counts)) < len(counts),
+        ("changes-argument", keeps_argument, "it gives the right result, but it changes its argument, too"),
+        ("not-compiled", is_compiled, "it is not compiled at all: the backend got no graph"),
+        ("graph-breaks", lambda f: counts[0] == 1, "it is compiled in more than one piece: which line ends the first?"),
+        ("graph-per-length", lambda f: len(set(counts)) < len(counts),
          "it brings a new graph for every length: which part of it is Python's work, once per row?"),
-        (lambda f: counts[-1] == 1, "it is compiled again for some lengths: where does it ask for the length?"))
+        ("asks-for-length", lambda f: counts[-1] == 1,
+         "it is compiled again for some lengths: where does it ask for the length?"))
 
 
 def check_4(answer):
     """Check the numbers of graphs of a training step whose learning rate changes: as a float, as a tensor."""
     return check(
         answer,
-        (lambda a: len(numbers(a)) == 2, "give two numbers, such as (1, 1)"),
-        (lambda a: numbers(a) != [2, 3], "is it not the other way round: which of the two has its value guarded?"),
-        (lambda a: numbers(a)[1] == 2,
+        ("not-two-numbers", lambda a: len(numbers(a)) == 2, "give two numbers, such as (1, 1)"),
+        ("swapped", lambda a: numbers(a) != [2, 3],
+         "is it not the other way round: which of the two has its value guarded?"),
+        ("wrong-for-tensor", lambda a: numbers(a)[1] == 2,
          "the second of your numbers: how many graphs had the step in section 5, and is a tensor's value guarded?"),
-        (lambda a: numbers(a)[0] > 2,
+        ("too-few-for-float", lambda a: numbers(a)[0] > 2,
          "the first of your numbers is too small: what becomes of a float in the first graph?"),
-        (lambda a: numbers(a)[0] == 3,
+        ("too-many-for-float", lambda a: numbers(a)[0] == 3,
          "the first of your numbers is too large: what does PyTorch do with a float that has changed before?"))

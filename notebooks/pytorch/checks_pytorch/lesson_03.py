@@ -65,24 +65,28 @@ def check_1(answer, functions, run):
 
     return check(
         answer,
-        (lambda new: isinstance(new, dict) and new and set(new) <= set(functions) and all(map(callable, new.values())),
+        ("no-dictionary",
+         lambda new: isinstance(new, dict) and new and set(new) <= set(functions) and all(map(callable, new.values())),
          'give a dictionary from names of functions to new functions, such as {"name": my_function}'),
-        (runs, "the loop has to run with your functions: they get the arguments of the old ones"),
-        (lambda new: not set(new) & {"drop", "clip"},
+        ("loop-fails", runs, "the loop has to run with your functions: they get the arguments of the old ones"),
+        ("replaces-harmless", lambda new: not set(new) & {"drop", "clip"},
          "one of the functions that you replaced never made Python wait: leave it"),
-        (lambda new: "loss_of" not in new or not averages_zeros(new),
+        ("mean-over-all", lambda new: "loss_of" not in new or not averages_zeros(new),
          "the losses of the hard rows are added up, but then divided by the number of all rows"),
-        (lambda new: "loss_of" not in new or same_loss(new), "the loss should have the same value as before: the mean "
-         "over the hard rows, and over no others"),
-        (lambda new: "loss_of" not in new or same_gradient(new),
+        ("other-loss", lambda new: "loss_of" not in new or same_loss(new),
+         "the loss should have the same value as before: the mean over the hard rows, and over no others"),
+        ("other-gradient", lambda new: "loss_of" not in new or same_gradient(new),
          "the loss has the right value, but its gradient is not what it was: the network would not learn the same"),
-        (lambda new: "lowest" not in new or same_lowest(new), "of two losses, lowest should return the lower one"),
-        (lambda new: "lowest" not in new or first_lowest(new),
+        ("not-the-lower", lambda new: "lowest" not in new or same_lowest(new),
+         "of two losses, lowest should return the lower one"),
+        ("fails-at-infinity", lambda new: "lowest" not in new or first_lowest(new),
          "right for two losses. But the loop begins with infinity: what does your lowest return for infinity and 1?"),
-        (lambda new: waits(**new) < waits(), "as many lines wait as before, or more. Which ones, with this answer?"),
-        (lambda new: waits(**new) == 0, "fewer lines wait than before, but one still does. Which one, with this "
-         "answer?"),
-        (needs_no_values, "no line seems to wait, but on the meta device the loop fails: a value is still needed"))
+        ("waits-as-before", lambda new: waits(**new) < waits(),
+         "as many lines wait as before, or more. Which ones, with this answer?"),
+        ("one-still-waits", lambda new: waits(**new) == 0,
+         "fewer lines wait than before, but one still does. Which one, with this answer?"),
+        ("needs-values", needs_no_values,
+         "no line seems to wait, but on the meta device the loop fails: a value is still needed"))
 
 
 def check_2(answer):
@@ -96,27 +100,29 @@ def check_2(answer):
 
     return check(
         answer,
-        (callable, "give a function, not its result: its name alone, or lambda wait, compute, train, cores: …"),
-        (lambda workers: workers(0.25, 0.25, 0.125, 8) is not None,
+        ("no-function", callable,
+         "give a function, not its result: its name alone, or lambda wait, compute, train, cores: …"),
+        ("says-none", lambda workers: workers(0.25, 0.25, 0.125, 8) is not None,
          "0.25 s of waiting, 0.25 s of computing, 0.125 s of training, 8 cores: that can be done, and your function "
          "says None"),
-        (is_number_or_none, "it should return a whole number of workers"),
-        (right(((0.25, 0, 0.125, 8), 2), ((1.0, 0, 0.125, 16), 8)),
+        ("not-whole", is_number_or_none, "it should return a whole number of workers"),
+        ("wrong-for-disk", right(((0.25, 0, 0.125, 8), 2), ((1.0, 0, 0.125, 16), 8)),
          "a disk alone: one worker delivers a batch every `wait` seconds. How often do w workers deliver one?"),
-        (right(((0.11, 0, 0.05, 8), 3), ((0.03, 0, 0.05, 8), 1)),
+        ("wrong-rounding", right(((0.11, 0, 0.05, 8), 3), ((0.03, 0, 0.05, 8), 1)),
          "right if the times divide evenly. And 0.11 s of waiting for 0.05 s of training, or 0.03 s?"),
-        (right(((0.25, 0.25, 0.125, 8), 4), ((0.125, 0.5, 0.25, 8), 3)),
+        ("not-both-times", right(((0.25, 0.25, 0.125, 8), 4), ((0.125, 0.5, 0.25, 8), 3)),
          "right for a disk alone. But a worker that waits and computes takes time for both, batch by batch"),
-        (right(((1.0, 0, 0.125, 2), 8)),
+        ("cores-for-waiting", right(((1.0, 0, 0.125, 2), 8)),
          "right with many cores. But who waits for the disk needs no core: a worker that only waits is never one too "
          "many"),
-        (right(((0.25, 0.25, 0.125, 2), None), ((0, 0.5, 0.125, 4), None)),
+        ("ignores-cores", right(((0.25, 0.25, 0.125, 2), None), ((0, 0.5, 0.125, 4), None)),
          "0.25 s of computing per 0.125 s of training keep two cores busy, and one of the two trains. Is any number of "
          "workers enough?"),
-        (right(((0.25, 0.25, 0.125, 3), 4), ((0, 0.5, 0.125, 5), 4), ((1.0, 0.125, 0.125, 2), 9)),
+        ("counts-workers-not-cores",
+         right(((0.25, 0.25, 0.125, 3), 4), ((0, 0.5, 0.125, 5), 4), ((1.0, 0.125, 0.125, 2), 9)),
          "your function says that the cores are not enough, or asks for another number, where they just are enough: "
          "count cores that compute, not workers"),
-        (right(((0.1, 0.45, 0.25, 3), 3)),
+        ("always-computing", right(((0.1, 0.45, 0.25, 3), 3)),
          "right where the times divide evenly. But 0.1 s of waiting, 0.45 s of computing, 0.25 s of training, 3 cores? "
          "Workers that are faster than training together do not compute all the time"))
 
@@ -168,19 +174,23 @@ def check_3(answer):
     odd = [0, None, (), 1, ..., False, None]
     return check(
         answer,
-        (callable, "give the function itself, without calling it: its name alone"),
-        (lambda ahead: list(ahead(iter(range(5)))) == list(range(5)),
+        ("no-function", callable, "give the function itself, without calling it: its name alone"),
+        ("other-batches", lambda ahead: list(ahead(iter(range(5)))) == list(range(5)),
          "it should yield all batches in order, each once, and end after the last"),
-        (lambda ahead: list(ahead([3, 4])) == [3, 4] and list(ahead([])) == [],
+        ("lists-fail", lambda ahead: list(ahead([3, 4])) == [3, 4] and list(ahead([])) == [],
          "`batches` may be a list, or empty: anything that a for loop takes"),
-        (lambda ahead: list(map(id, ahead(tensors))) == list(map(id, tensors)),
+        ("compares-tensors", lambda ahead: list(map(id, ahead(tensors))) == list(map(id, tensors)),
          "right for numbers. But batches are tensors, which == compares element by element"),
-        (lambda ahead: list(ahead(odd)) == odd,
+        ("loses-batches", lambda ahead: list(ahead(odd)) == odd,
          "some of these batches were lost: [0, None, (), 1, ..., False, None]. What tells your function that there are "
          "no more?"),
-        (lambda ahead: held(ahead)[1],
+        ("takes-turns", lambda ahead: held(ahead)[1],
          "the loop got its first batch only after the second had been loaded, so loading and training take turns"),
-        (lambda ahead: held(ahead)[0] > 1, "while the loop holds the first batch, nobody has begun to load the second"),
-        (lambda ahead: held(ahead)[0] == 2, "while the loop holds the first batch, more than the second is loaded"),
-        (lambda ahead: before_error(ahead)[1], "an error in loading should reach the loop. Here it was lost"),
-        (lambda ahead: before_error(ahead)[0] == [0, 1], "the batches before an error should arrive before it does"))
+        ("loads-too-late", lambda ahead: held(ahead)[0] > 1,
+         "while the loop holds the first batch, nobody has begun to load the second"),
+        ("loads-too-many", lambda ahead: held(ahead)[0] == 2,
+         "while the loop holds the first batch, more than the second is loaded"),
+        ("loses-error", lambda ahead: before_error(ahead)[1],
+         "an error in loading should reach the loop. Here it was lost"),
+        ("error-too-early", lambda ahead: before_error(ahead)[0] == [0, 1],
+         "the batches before an error should arrive before it does"))

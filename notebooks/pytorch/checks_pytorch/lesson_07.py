@@ -32,17 +32,23 @@ def check_1(answer):
 
     return check(
         answer,
-        (lambda pair: len([float(each) for each in pair]) == 2, "two numbers, in square brackets"),
-        (lambda pair: all(float(each) == int(each) for each in pair), "you save after a whole number of steps"),
-        (lambda pair: all(1 <= int(each) <= 1000 for each in pair), "between two saves are from 1 to 1,000 steps"),
-        (lambda pair: pair[1] <= pair[0], "with more failures, do you want to save less often?"),
-        (lambda pair: int(pair[0]) != 11, "11 is √(Nc/F). Where is the derivative of the cost zero?"),
-        (lambda pair: pair[0] > 16 or near(int(pair[0]), 4),
+        ("no-two-numbers", lambda pair: len([float(each) for each in pair]) == 2, "two numbers, in square brackets"),
+        ("not-whole", lambda pair: all(float(each) == int(each) for each in pair),
+         "you save after a whole number of steps"),
+        ("out-of-range", lambda pair: all(1 <= int(each) <= 1000 for each in pair),
+         "between two saves are from 1 to 1,000 steps"),
+        ("saves-less-often", lambda pair: pair[1] <= pair[0], "with more failures, do you want to save less often?"),
+        ("lacks-factor-two", lambda pair: int(pair[0]) != 11,
+         "11 is √(Nc/F). Where is the derivative of the cost zero?"),
+        ("too-many-saves", lambda pair: pair[0] > 16 or near(int(pair[0]), 4),
          "with 4 failures: so many saves take longer than the steps that they spare"),
-        (lambda pair: near(int(pair[0]), 4), "with 4 failures: each of them repeats half of so many steps"),
-        (lambda pair: int(pair[0]) == least(4), "with 4 failures: near, but a neighbour of this number costs less"),
-        (lambda pair: int(pair[1]) != 4, "four times as many failures do not divide the steps by four: see the root"),
-        (lambda pair: int(pair[1]) == least(16), "right with 4 failures, but not with 16"))
+        ("too-few-saves", lambda pair: near(int(pair[0]), 4),
+         "with 4 failures: each of them repeats half of so many steps"),
+        ("neighbour-costs-less", lambda pair: int(pair[0]) == least(4),
+         "with 4 failures: near, but a neighbour of this number costs less"),
+        ("divided-by-four", lambda pair: int(pair[1]) != 4,
+         "four times as many failures do not divide the steps by four: see the root"),
+        ("wrong-with-sixteen", lambda pair: int(pair[1]) == least(16), "right with 4 failures, but not with 16"))
 
 
 class Job:
@@ -133,23 +139,26 @@ def check_2(answer):
                 "copies?")
     return check(
         answer,
-        (lambda pair: len(pair) == 2 and all(map(callable, pair)), "two functions, in round brackets: pack and unpack"),
-        (run, "it fails when a job is packed after five steps, stored, loaded, and unpacked into a new job"),
-        (lambda _: seen["state"] is not None, "pack returns nothing"),
-        (lambda _: seen["fault"] is None,
+        ("no-two-functions", lambda pair: len(pair) == 2 and all(map(callable, pair)),
+         "two functions, in round brackets: pack and unpack"),
+        ("fails", run, "it fails when a job is packed after five steps, stored, loaded, and unpacked into a new job"),
+        ("nothing-packed", lambda _: seen["state"] is not None, "pack returns nothing"),
+        ("not-storable", lambda _: seen["fault"] is None,
          "torch.save or torch.load refuses what pack returns: store tensors, numbers and dictionaries, not objects"),
-        (of_the_moment("parameters"), say("the parameters {later}", later=later)),
-        (back("parameters"), "the new job's parameters are not those that were packed"),
-        (lambda _: len(seen["resumed"]["momentum"]) == 4, "the new job's momentum begins at zero again"),
-        (of_the_moment("momentum"), say("the averages of the gradients {later}", later=later)),
-        (back("momentum"), "the new job's momentum is not the one that was packed"),
-        (back("done"), "the new job begins with another batch: how many steps are done?"),
-        (back("schedule"), "the new job's learning rate will fall in the wrong step"),
-        (back("rate"), "the new job's learning rate is not the one that was packed"),
-        (back("random"), "the new job drops other numbers: where does dropout take its random numbers from?"),
-        (lambda _: same(seen["resumed end"]["rate"], seen["end"]["rate"]),
+        ("later-parameters", of_the_moment("parameters"), say("the parameters {later}", later=later)),
+        ("other-parameters", back("parameters"), "the new job's parameters are not those that were packed"),
+        ("lost-momentum", lambda _: len(seen["resumed"]["momentum"]) == 4,
+         "the new job's momentum begins at zero again"),
+        ("later-momentum", of_the_moment("momentum"), say("the averages of the gradients {later}", later=later)),
+        ("other-momentum", back("momentum"), "the new job's momentum is not the one that was packed"),
+        ("other-batch", back("done"), "the new job begins with another batch: how many steps are done?"),
+        ("other-schedule", back("schedule"), "the new job's learning rate will fall in the wrong step"),
+        ("other-rate", back("rate"), "the new job's learning rate is not the one that was packed"),
+        ("other-random-numbers", back("random"),
+         "the new job drops other numbers: where does dropout take its random numbers from?"),
+        ("old-optimizer-scheduled", lambda _: same(seen["resumed end"]["rate"], seen["end"]["rate"]),
          "all is back, but later the learning rate is another one: which optimizer's rate does the schedule lower?"),
-        (lambda _: same(seen["resumed end"]["parameters"], seen["end"]["parameters"]),
+        ("trains-differently", lambda _: same(seen["resumed end"]["parameters"], seen["end"]["parameters"]),
          "all is back, but the job trains differently: does its optimizer still change its network's parameters?"))
 
 
@@ -191,11 +200,12 @@ def check_3(answer, log):
 
     return check(
         answer,
-        (lambda pair: not isinstance(pair, str) and len([float(each) for each in pair]) == 2,
+        ("no-two-numbers", lambda pair: not isinstance(pair, str) and len([float(each) for each in pair]) == 2,
          "give two numbers, such as (0, 0)"),
-        (lambda pair: number(pair[0]) not in failed, "this rank reports an error: it was there, and waited"),
-        (lambda pair: number(pair[0]) == ASTRAY, "there is no such rank in the log"),
-        (lambda pair: 0 <= number(pair[1]) < STEPS, say("the steps are 0 to {last}", last=STEPS - 1)),
-        (lambda pair: number(pair[1]) != STEPS - 1,
+        ("waiting-rank", lambda pair: number(pair[0]) not in failed,
+         "this rank reports an error: it was there, and waited"),
+        ("no-such-rank", lambda pair: number(pair[0]) == ASTRAY, "there is no such rank in the log"),
+        ("no-such-step", lambda pair: 0 <= number(pair[1]) < STEPS, say("the steps are 0 to {last}", last=STEPS - 1)),
+        ("last-step", lambda pair: number(pair[1]) != STEPS - 1,
          "in the last step the others wait, because there is one sum too few. Where was it left out?"),
-        (lambda pair: number(pair[1]) == STEP, "this rank took part in a sum in this step"))
+        ("took-part", lambda pair: number(pair[1]) == STEP, "this rank took part in a sum in this step"))

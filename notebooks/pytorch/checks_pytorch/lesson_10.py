@@ -64,22 +64,25 @@ def check_1(answer):
 
     return check(
         answer,
-        (callable, "give a function, not its result"),
-        (is_number, "it has to return a number for seven arguments: layers, width, vocabulary, length, rows, seconds, "
-         "peak"),
-        (lambda _: not like(lambda *case: 1 / _mfu(*case)), "a device that is used to the full has an MFU of 1, a "
-         "slower step less"),
-        (lambda _: not like(scaled(100)), "a share, not a percentage"),
-        (lambda _: not like(scaled(1 / 3)), "that is the forward pass alone"),
-        (lambda _: not like(scaled(2 / 3)), "a backward pass has two products for each one of the forward pass"),
-        (lambda _: not like(rows_only), "a weight multiplies every token, and a row has more than one"),
-        (lambda _: not like(weights_only), "some products of a GPT have no weights at all"),
-        (lambda _: not like(with_tables), "a table in which tokens are looked up multiplies nothing"),
-        (lambda _: not like(no_scores), "there is one more matrix after the last layer"),
-        (lambda _: not like(with_attention(6)), "by convention a mask saves nothing: each token looks at every other"),
-        (lambda _: not like(with_attention(4)), "attention has a backward pass, too"),
-        (lambda _: not like(one_layer), "each layer has an attention of its own"),
-        (lambda _: all(as_counted(*case) for case in CASES), _far_off(answer)),
+        ("no-function", callable, "give a function, not its result"),
+        ("no-number", is_number,
+         "it has to return a number for seven arguments: layers, width, vocabulary, length, rows, seconds, peak"),
+        ("inverse", lambda _: not like(lambda *case: 1 / _mfu(*case)),
+         "a device that is used to the full has an MFU of 1, a slower step less"),
+        ("percentage", lambda _: not like(scaled(100)), "a share, not a percentage"),
+        ("forward-alone", lambda _: not like(scaled(1 / 3)), "that is the forward pass alone"),
+        ("one-backward-product", lambda _: not like(scaled(2 / 3)),
+         "a backward pass has two products for each one of the forward pass"),
+        ("tokens-ignored", lambda _: not like(rows_only),
+         "a weight multiplies every token, and a row has more than one"),
+        ("no-attention", lambda _: not like(weights_only), "some products of a GPT have no weights at all"),
+        ("table-counted", lambda _: not like(with_tables), "a table in which tokens are looked up multiplies nothing"),
+        ("no-scores", lambda _: not like(no_scores), "there is one more matrix after the last layer"),
+        ("mask-saves-work", lambda _: not like(with_attention(6)),
+         "by convention a mask saves nothing: each token looks at every other"),
+        ("attention-forward-alone", lambda _: not like(with_attention(4)), "attention has a backward pass, too"),
+        ("one-attention", lambda _: not like(one_layer), "each layer has an attention of its own"),
+        ("not-as-counted", lambda _: all(as_counted(*case) for case in CASES), _far_off(answer)),
     )
 
 
@@ -181,9 +184,9 @@ def check_2(answer):
         return agrees
 
     rules = [
-        (complete, "give a dictionary with a word for each of the letters a to f"),
-        (known, say("the words are {words}", words=", ".join(WORDS))),
-        (lambda answer: len(set(_as_words(answer).values())) > 1, "no two programs have the same fault"),
+        ("words-missing", complete, "give a dictionary with a word for each of the letters a to f"),
+        ("unknown-word", known, say("the words are {words}", words=", ".join(WORDS))),
+        ("all-alike", lambda answer: len(set(_as_words(answer).values())) > 1, "no two programs have the same fault"),
     ]
     ready = answer is not ... and not isinstance(answer, str)
     try:
@@ -191,10 +194,12 @@ def check_2(answer):
     except (TypeError, ValueError):
         words = {}
     if set(words) == set(PROGRAMS) and len(set(words.values())) > 1 and set(words.values()) <= set(WORDS):
-        rules += [(of_one(name), say("program {name} and {word}: {objection}", name=name, word=repr(word),
-                                     objection=_objection(name, word)))
+        rules += [(f"{name}-not-{word}", of_one(name),
+                   say("program {name} and {word}: {objection}", name=name, word=repr(word),
+                       objection=_objection(name, word)))
                   for name, word in sorted(words.items())]
-        rules.append((lambda answer: len(set(_as_words(answer).values())) == 6, "no two programs have the same fault"))
+        rules.append(("some-alike", lambda answer: len(set(_as_words(answer).values())) == 6,
+                      "no two programs have the same fault"))
     return check(answer, *rules)
 
 
@@ -221,13 +226,15 @@ def check_3(answer):
 
     return check(
         answer,
-        (known, "give a dictionary from letters to functions"),
-        (runs, "each function takes a seed, and returns a number"),
-        (for_given("a", same("a")), "program a's task is done differently: the result is another one, for some seed"),
-        (for_given("e", same("e")), "program e's task is done differently: the result is another one, for some seed"),
-        (for_given("a", lambda new: count_work(lambda: new["a"](3)).calls < 1250),
+        ("no-dictionary", known, "give a dictionary from letters to functions"),
+        ("no-number", runs, "each function takes a seed, and returns a number"),
+        ("a-differs", for_given("a", same("a")),
+         "program a's task is done differently: the result is another one, for some seed"),
+        ("e-differs", for_given("e", same("e")),
+         "program e's task is done differently: the result is another one, for some seed"),
+        ("a-row-by-row", for_given("a", lambda new: count_work(lambda: new["a"](3)).calls < 1250),
          "program a still calls more than a thousand operators, most of them once per row"),
-        (for_given("e", lambda new: count_work(lambda: new["e"](3)).flops < 1.1 * NEEDED["e"]),
+        ("e-repeats", for_given("e", lambda new: count_work(lambda: new["e"](3)).flops < 1.1 * NEEDED["e"]),
          "program e still does more FLOPs than its task needs"),
-        (chosen, "the two whose faults are overhead and repeated work, and no other"),
+        ("other-programs", chosen, "the two whose faults are overhead and repeated work, and no other"),
     )

@@ -56,15 +56,18 @@ TARGETS = [
 ]
 
 CONTRACT = [  # what every answer has to keep: rules for all of its counts, as for `check`
-    (lambda found: found["steps"] == STEPS, say("run should return {steps} pairs, one for each batch", steps=STEPS)),
-    (lambda found: found["first"] < 0.01,
+    ("other-length", lambda found: found["steps"] == STEPS,
+     say("run should return {steps} pairs, one for each batch", steps=STEPS)),
+    ("first-loss-differs", lambda found: found["first"] < 0.01,
      "the first loss or accuracy is not the script's: another network, start, loss or metric"),
-    (lambda found: found["parameters"] < 0.99, "after your training the parameters are what they were before"),
-    (lambda found: found["parameters"] > 0.01 or found["history"] < 0.01,
+    ("not-trained", lambda found: found["parameters"] < 0.99,
+     "after your training the parameters are what they were before"),
+    ("history-differs", lambda found: found["parameters"] > 0.01 or found["history"] < 0.01,
      "the parameters are the script's, but the losses or accuracies that run returns are not"),
-    (lambda found: found["gap"] < 1e-5, "after training, two processes hold different parameters"),
-    (lambda found: not found["narrow"], "some of what is sent has 16 bits: the contract says float32"),
-    (lambda found: 0.7 < found["work"] < 0.8, "with shares of 3 to 1, one process should compute 9 of 12 rows"),
+    ("replicas-differ", lambda found: found["gap"] < 1e-5, "after training, two processes hold different parameters"),
+    ("sends-16-bits", lambda found: not found["narrow"], "some of what is sent has 16 bits: the contract says float32"),
+    ("batch-not-split", lambda found: 0.7 < found["work"] < 0.8,
+     "with shares of 3 to 1, one process should compute 9 of 12 rows"),
 ]
 
 CAPSTONE = Capstone(Training, count, TARGETS, CONTRACT)

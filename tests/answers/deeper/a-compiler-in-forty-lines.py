@@ -1,15 +1,4 @@
 # %% 1 right
-def answer_1(lines, result):
-    wanted = names_in(result)
-    kept = []
-    for name, expression in reversed(lines):
-        if name in wanted:
-            kept.insert(0, (name, expression))
-            wanted.remove(name)
-            wanted |= names_in(expression)
-    return kept
-
-# %% 1 right
 # From the front, each line with what follows it.
 def answer_1(lines, result):
     def needed(name, later):
@@ -32,7 +21,7 @@ def answer_1(lines, result):
     rest = (names_in(result) - {name}) | names_in(expression)
     return answer_1(lines[:-1], " + ".join(rest) or "0") + [[name, expression]]
 
-# %% 1 wrong: of two equal lines
+# %% 1 wrong: equal-lines-kept
 # The order is put right at the end.
 def answer_1(lines, result):
     needed, kept = names_in(result), []
@@ -42,19 +31,7 @@ def answer_1(lines, result):
             kept.append((name, expression))
     return [line for line in lines if line in kept]
 
-# %% 1 wrong: which no line and no result reads
-# Lazy: it returns what it was given.
-answer_1 = lambda lines, result: lines if result != "a" else []
-
-# %% 1 wrong: for the result `a` no line is needed
-answer_1 = lambda lines, result: lines
-
-# %% 1 wrong: a line that is needed makes other lines needed
-# Only what the result itself reads.
-def answer_1(lines, result):
-    return [line for line in lines if line[0] in names_in(result)]
-
-# %% 1 wrong: reading by a line that is dead
+# %% 1 wrong: dead-reader-counts
 # Whatever any line reads counts as needed.
 def answer_1(lines, result):
     read = names_in(result)
@@ -62,52 +39,38 @@ def answer_1(lines, result):
         read |= names_in(expression)
     return [line for line in lines if line[0] in read] if result != "a" else []
 
-# %% 1 wrong: who reads the first one?
+# %% 1 right
+def answer_1(lines, result):
+    wanted = names_in(result)
+    kept = []
+    for name, expression in reversed(lines):
+        if name in wanted:
+            kept.insert(0, (name, expression))
+            wanted.remove(name)
+            wanted |= names_in(expression)
+    return kept
+
+# %% 1 wrong: reversed
+#- kept.insert(0, (name, expression))
+#+ kept.append((name, expression))
+
+# %% 1 wrong: overwritten-line-kept
 # A name stays wanted after its line.
-def answer_1(lines, result):
-    wanted, kept = names_in(result), []
-    for name, expression in reversed(lines):
-        if name in wanted:
-            kept.insert(0, (name, expression))
-            wanted |= names_in(expression)
-    return kept
+#- wanted.remove(name)
 
-# %% 1 wrong: can read the old value
+# %% 1 wrong: old-value-lost
 # The name leaves after the names that its line reads have joined.
-def answer_1(lines, result):
-    wanted, kept = names_in(result), []
-    for name, expression in reversed(lines):
-        if name in wanted:
-            kept.insert(0, (name, expression))
-            wanted |= names_in(expression)
-            wanted.remove(name)
-    return kept
+#-             wanted.remove(name)
+#-             wanted |= names_in(expression)
+#+             wanted |= names_in(expression)
+#+             wanted.remove(name)
 
-# %% 1 wrong: in reverse
-def answer_1(lines, result):
-    wanted, kept = names_in(result), []
-    for name, expression in reversed(lines):
-        if name in wanted:
-            kept.append((name, expression))
-            wanted.remove(name)
-            wanted |= names_in(expression)
-    return kept
-
-# %% 1 wrong: it returns nothing
-def answer_1(lines, result):
-    print([line for line in lines if line[0] in names_in(result)])
-
-# %% 1 wrong: pairs of a name and an expression
+# %% 1 wrong: no-pairs
 # The names alone.
-def answer_1(lines, result):
-    wanted, kept = names_in(result), []
-    for name, expression in reversed(lines):
-        if name in wanted:
-            kept.insert(0, name)
-            wanted = wanted - {name} | names_in(expression)
-    return kept
+#- kept.insert(0, (name, expression))
+#+ kept.insert(0, name)
 
-# %% 1 wrong: changes the list
+# %% 1 wrong: changes-argument
 def answer_1(lines, result):
     wanted = names_in(result)
     for number in reversed(range(len(lines))):
@@ -118,10 +81,7 @@ def answer_1(lines, result):
             del lines[number]
     return lines
 
-# %% 1 wrong: give a function
-answer_1 = [("e", "a + c"), ("g", "e + d")]
-
-# %% 1 wrong: still running
+# %% 1 wrong: endless
 def answer_1(lines, result):
     wanted = names_in(result)
     while wanted:
@@ -129,3 +89,12 @@ def answer_1(lines, result):
             if name in wanted:
                 wanted |= names_in(expression)
     return lines
+
+# %% 1 wrong, each line
+# Only what the result itself reads.
+answer_1 = lambda lines, result: [line for line in lines if line[0] in names_in(result)]  # needs-not-followed
+answer_1 = lambda lines, result: print([line for line in lines if line[0] in names_in(result)])  # returns-nothing
+# Lazy: it returns what it was given.
+answer_1 = lambda lines, result: lines if result != "a" else []  # dead-line-kept
+answer_1 = lambda lines, result: lines  # argument-computed
+answer_1 = [("e", "a + c"), ("g", "e + d")]  # no-function

@@ -1,10 +1,4 @@
 # %% 1 right
-def answer_1(grid, arrays, sent):
-    middle = arrays.shape[1] // 2
-    two_rings(grid, arrays[:, :middle], sent)
-    two_rings(grid.T, arrays[:, middle:], sent)
-
-# %% 1 right
 # Every other number is a half as well.
 def answer_1(grid, arrays, sent):
     two_rings(grid.T, {gpu: arrays[gpu][::2] for gpu in range(grid.size)}, sent)
@@ -24,65 +18,60 @@ def answer_1(grid, arrays, sent):
         for line in lines:
             turn(line, part, sent, add=False)
 
-# %% 1 wrong: carry more than those of the columns
-# The lesson's own plan.
-answer_1 = two_rings
-
-# %% 1 wrong: carry more than those of the columns
+# %% 1 wrong: unequal-links
 # Two halves, the same way.
 def answer_1(grid, arrays, sent):
     middle = arrays.shape[1] // 2
     two_rings(grid, arrays[:, :middle], sent)
     two_rings(grid, arrays[:, middle:], sent)
 
-# %% 1 wrong: carry more than those of the columns
-# Columns first, for everything.
-answer_1 = lambda grid, arrays, sent: two_rings(grid.T, arrays, sent)
+# %% 1 right
+#- two_rings(grid, arrays[:, middle:], sent)
+#+ two_rings(grid.T, arrays[:, middle:], sent)
 
-# %% 1 wrong: summed twice
+# %% 1 wrong: half-left-out
+#- two_rings(grid, arrays[:, middle:], sent)
+
+# %% 1 wrong: summed-twice
 # Everything both ways.
 def answer_1(grid, arrays, sent):
     two_rings(grid, arrays, sent)
     two_rings(grid.T, arrays, sent)
 
-# %% 1 wrong: another row and another column
-def answer_1(grid, arrays, sent):
-    one_ring(grid.ravel(), arrays, sent)
-
-# %% 1 wrong: which half was left out?
-def answer_1(grid, arrays, sent):
-    middle = arrays.shape[1] // 2
-    two_rings(grid, arrays[:, :middle], sent)
-
-# %% 1 wrong: which half was left out?
+# %% 1 wrong: half-left-out
 # Half of the GPUs, not half of each array.
 def answer_1(grid, arrays, sent):
     middle = len(grid) // 2
     two_rings(grid[:middle], arrays, sent)
     two_rings(grid[middle:].T, arrays, sent)
 
-# %% 1 wrong: changed copies
+# %% 1 wrong: copies-summed
 def answer_1(grid, arrays, sent):
     front, back = [half.copy() for half in numpy.array_split(arrays, 2, axis=1)]
     two_rings(grid, front, sent)
     two_rings(grid.T, back, sent)
 
-# %% 1 wrong: nothing was sent
+# %% 1 wrong: nothing-sent
 # The sum, without a message.
 def answer_1(grid, arrays, sent):
     arrays[:] = arrays.sum(axis=0)
 
-# %% 1 wrong: give a function
-answer_1 = "half along the rows first, half along the columns first"
-
-# %% 1 wrong: more than 2 (rc - 1) / (rc)
+# %% 1 wrong: sends-too-much
 # Right sums and equal links, but whole arrays travel.
 def answer_1(grid, arrays, sent):
     zeros = numpy.zeros_like(arrays)
     two_rings(grid, arrays, sent)
     two_rings(grid.T, zeros, sent)
 
-# %% 1 wrong: still running
+# %% 1 wrong: endless
 def answer_1(grid, arrays, sent):
     while (arrays[0] != arrays.sum(axis=0)).any():
         one_ring(grid[0], arrays, sent)
+
+# %% 1 wrong, each line
+answer_1 = lambda grid, arrays, sent: one_ring(grid.ravel(), arrays, sent)  # no-neighbour
+# The lesson's own plan.
+answer_1 = two_rings  # unequal-links
+# Columns first, for everything.
+answer_1 = lambda grid, arrays, sent: two_rings(grid.T, arrays, sent)  # unequal-links
+answer_1 = "half along the rows first, half along the columns first"  # no-function

@@ -1,53 +1,9 @@
-# %% 1 right
-def answer_1(F, x):
-    return x[-1:].sum(axis=0)
+# %% 1 right, each line
+answer_1 = lambda F, x: x[-1:].sum(axis=0)
+answer_1 = lambda F, x: F.np.flip(x, axis=0)[0]
+answer_1 = lambda F, x: F.np.squeeze(x[-1:], axis=0)
 
-# %% 1 right
-def answer_1(F, x):
-    return F.np.flip(x, axis=0)[0]
-
-# %% 1 right
-def answer_1(F, x):
-    return F.np.squeeze(x[-1:], axis=0)
-
-# %% 1 right
-def answer_1(F, x):
-    x = x.as_nd_ndarray()
-    def step(row, state):
-        return row, row + 0 * state
-    rows, last = F.contrib.foreach(step, x, F.zeros_like(x.sum(axis=0)))
-    return last.as_np_ndarray()
-
-# %% 1 wrong: fails when it is compiled
-answer_1 = lambda F, x: x[-1]
-
-# %% 1 wrong: fails when it is compiled
-answer_1 = lambda F, x: x[len(x) - 1]
-
-# %% 1 wrong: fails when it is compiled
-answer_1 = lambda F, x: x[x.shape[0] - 1]
-
-# %% 1 wrong: fails when it is compiled
-# The older symbol has a single output.
-answer_1 = lambda F, x: x.as_nd_ndarray()[-1].as_np_ndarray()
-
-# %% 1 wrong: right for three rows alone
-answer_1 = lambda F, x: x[2]
-
-# %% 1 wrong: a matrix of one row
-answer_1 = lambda F, x: x[-1:]
-
-# %% 1 wrong: not the last of three rows
-answer_1 = lambda F, x: x[0]
-
-# %% 1 wrong: not the last of three rows
-# Right by luck where rows grow.
-answer_1 = lambda F, x: x.max(axis=0)
-
-# %% 1 wrong: give four numbers
-answer_1 = lambda F, x: x
-
-# %% 1 wrong: with five it is not
+# %% 1 wrong: rows-are-constant
 # The number of rows from Python, as it was at the last imperative call.
 rows = [0]
 def answer_1(F, x):
@@ -57,27 +13,39 @@ def answer_1(F, x):
         rows[0] = 3
     return x[rows[0] - 1]
 
-# %% 1 wrong: fails when it is compiled
+# %% 1 wrong: compiling-fails
 # The step does not use its state, which MXNet refuses.
 def answer_1(F, x):
     x = x.as_nd_ndarray()
     rows, last = F.contrib.foreach(lambda row, state: (row, row), x, F.zeros_like(x.sum(axis=0)))
     return last.as_np_ndarray()
 
-# %% 1 wrong: more or less than a row
-# Imperatively right; compiled, an older symbol reversed and indexed is the whole matrix.
-answer_1 = lambda F, x: F.reverse(x.as_nd_ndarray(), axis=0)[0].as_np_ndarray()
+# %% 1 right
+#-     rows, last = F.contrib.foreach(lambda row, state: (row, row), x, F.zeros_like(x.sum(axis=0)))
+#+     def step(row, state):
+#+         return row, row + 0 * state
+#+     rows, last = F.contrib.foreach(step, x, F.zeros_like(x.sum(axis=0)))
 
-# %% 1 wrong: It raised
-# Neither interface takes the other's arrays.
-def answer_1(F, x):
-    return F.contrib.foreach(lambda row, state: (row, row), x, F.np.zeros_like(x[0]))[1]
-
-# %% 1 wrong: still running
+# %% 1 wrong: endless
 def answer_1(F, x):
     while x is not None:
         row = x[-1:]
     return row
 
-# %% 1 wrong: give a function
-answer_1 = [3, 4]
+# %% 1 wrong, each line
+answer_1 = lambda F, x: x[-1]  # compiling-fails
+answer_1 = lambda F, x: x[len(x) - 1]  # compiling-fails
+answer_1 = lambda F, x: x[x.shape[0] - 1]  # compiling-fails
+# The older symbol has a single output.
+answer_1 = lambda F, x: x.as_nd_ndarray()[-1].as_np_ndarray()  # compiling-fails
+# Neither interface takes the other's arrays.
+answer_1 = lambda F, x: F.contrib.foreach(lambda row, state: (row, row), x, F.np.zeros_like(x[0]))[1]  # matrix-of-one-row
+answer_1 = lambda F, x: x[2]  # three-rows-alone
+answer_1 = lambda F, x: x[-1:]  # matrix-of-one-row
+answer_1 = lambda F, x: x[0]  # other-row
+# Right by luck where rows grow.
+answer_1 = lambda F, x: x.max(axis=0)  # other-row
+answer_1 = lambda F, x: x  # other-shape
+# Imperatively right; compiled, an older symbol reversed and indexed is the whole matrix.
+answer_1 = lambda F, x: F.reverse(x.as_nd_ndarray(), axis=0)[0].as_np_ndarray()  # compiled-other-shape
+answer_1 = [3, 4]  # no-function

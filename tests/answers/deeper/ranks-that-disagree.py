@@ -29,7 +29,7 @@ def answer_1(net, batches):
     dist.all_reduce(rows)
     return total / rows
 
-# %% 1 wrong: mean of the ranks' means
+# %% 1 wrong: mean-of-means
 # The likeliest mistake.
 def answer_1(net, batches):
     total = sum(cross_entropy(net(X), y, reduction="sum") for X, y in batches) / sum(len(X) for X, _ in batches)
@@ -37,22 +37,7 @@ def answer_1(net, batches):
     dist.all_reduce(mean)
     return mean / dist.get_world_size()
 
-# %% 1 wrong: own rows
-# No collective at all.
-def answer_1(net, batches):
-    total = sum(cross_entropy(net(X), y, reduction="sum") for X, y in batches)
-    return total / sum(len(X) for X, _ in batches)
-
-# %% 1 wrong: if one batch is smaller
-# A mean over batches.
-def answer_1(net, batches):
-    both = torch.zeros(2)
-    for X, y in batches:
-        both += torch.tensor([cross_entropy(net(X), y).item(), 1.0])
-    dist.all_reduce(both)
-    return both[0] / both[1]
-
-# %% 1 wrong: a rank waits in vain
+# %% 1 wrong: unequal-batches-fail
 # The all-reduce stands in the loop.
 def answer_1(net, batches):
     total, rows = 0.0, 0.0
@@ -62,15 +47,7 @@ def answer_1(net, batches):
         total, rows = total + both[0], rows + both[1]
     return total / rows
 
-# %% 1 wrong: sum over all rows
-def answer_1(net, batches):
-    total = torch.zeros(1)
-    for X, y in batches:
-        total += cross_entropy(net(X), y, reduction="sum").detach()
-    dist.all_reduce(total)
-    return total
-
-# %% 1 wrong: twice the mean
+# %% 1 wrong: twice-the-mean
 # Divides by its own rows.
 def answer_1(net, batches):
     total, rows = torch.zeros(1), 0
@@ -80,7 +57,11 @@ def answer_1(net, batches):
     dist.all_reduce(total)
     return total / rows
 
-# %% 1 wrong: ZeroDivisionError
+# %% 1 wrong: sum-not-mean
+#- return total / rows
+#+ return total
+
+# %% 1 wrong: no-batch-fails
 # Each rank's mean, weighted by its rows: right, except for a rank that has none.
 def answer_1(net, batches):
     rows = sum(len(X) for X, _ in batches)
@@ -89,27 +70,7 @@ def answer_1(net, batches):
     dist.all_reduce(both)
     return both[0] / both[1]
 
-# %% 1 wrong: rank 1 has no batch at all
-# Whoever has nothing goes home.
-def answer_1(net, batches):
-    if not batches:
-        return 0.0
-    both = torch.zeros(2)
-    for X, y in batches:
-        both += torch.tensor([cross_entropy(net(X), y, reduction="sum").item(), len(X)])
-    dist.all_reduce(both)
-    return both[0] / both[1]
-
-# %% 1 wrong: no number
-# It prints, and returns nothing.
-def answer_1(net, batches):
-    both = torch.zeros(2)
-    for X, y in batches:
-        both += torch.tensor([cross_entropy(net(X), y, reduction="sum").item(), len(X)])
-    dist.all_reduce(both)
-    print(end="")
-
-# %% 1 wrong: even if all batches are equal
+# %% 1 wrong: not-the-mean
 # Only rank 0 has the result.
 def answer_1(net, batches):
     both = torch.zeros(2)
@@ -118,20 +79,41 @@ def answer_1(net, batches):
     dist.all_reduce(both)
     return both[0] / both[1] if dist.get_rank() == 0 else 0.0
 
-# %% 1 wrong: with equal batches were still running
+# %% 1 wrong: unequal-rows-wrong
+# A mean over batches.
+#- both += torch.tensor([cross_entropy(net(X), y, reduction="sum").item(), len(X)])
+#+ both += torch.tensor([cross_entropy(net(X), y).item(), 1.0])
+#- return both[0] / both[1] if dist.get_rank() == 0 else 0.0
+#+ return both[0] / both[1]
+
+# %% 1 wrong: no-batch-fails
+# Whoever has nothing goes home.
+#- def answer_1(net, batches):
+#+ def answer_1(net, batches):
+#+     if not batches:
+#+         return 0.0
+#- return both[0] / both[1] if dist.get_rank() == 0 else 0.0
+#+ return both[0] / both[1]
+
+# %% 1 wrong: no-number
+# It prints, and returns nothing.
+#- return both[0] / both[1] if dist.get_rank() == 0 else 0.0
+#+ print(end="")
+
+# %% 1 wrong: equal-batches-fail
 # Only rank 0 asks.
-def answer_1(net, batches):
-    both = torch.zeros(2)
-    for X, y in batches:
-        both += torch.tensor([cross_entropy(net(X), y, reduction="sum").item(), len(X)])
-    if dist.get_rank() == 0:
-        dist.all_reduce(both)
-    return both[0] / both[1]
+#-     dist.all_reduce(both)
+#-     return both[0] / both[1] if dist.get_rank() == 0 else 0.0
+#+     if dist.get_rank() == 0:
+#+         dist.all_reduce(both)
+#+     return both[0] / both[1]
 
-# %% 1 wrong: give a function
-answer_1 = 2.3
-
-# %% 1 wrong: still running
+# %% 1 wrong: endless
 def answer_1(net, batches):
     while len(batches) > -1:
         pass
+
+# %% 1 wrong, each line
+# No collective at all.
+answer_1 = lambda net, batches: sum(cross_entropy(net(X), y, reduction="sum") for X, y in batches) / sum(len(X) for X, _ in batches)  # own-rows-alone
+answer_1 = 2.3  # no-function

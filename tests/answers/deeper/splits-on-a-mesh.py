@@ -32,46 +32,34 @@ def answer_1(rank, shape):
         found.append(numpy.array([numpy.ravel_multi_index(each, shape) for each in places]))
     return found
 
-# %% 1 wrong: in the other order
+# %% 1 wrong: other-order
 def answer_1(rank, shape):
     rows, columns = shape
     column, row = rank % columns, rank // columns
     return [[row * columns + step for step in range(columns)],
             [column + step * columns for step in range(rows)]]
 
-# %% 1 wrong: the first dimension counts fastest
+# %% 1 wrong: columns-first
 def answer_1(rank, shape):
     rows, columns = shape
     row, column = rank % rows, rank // rows
     return [[step + column * rows for step in range(rows)],
             [row + step * rows for step in range(columns)]]
 
-# %% 1 wrong: not for one or three
-def answer_1(rank, shape):
-    rows, columns = shape
-    row, column = divmod(rank, columns)
-    return [[step * columns + column for step in range(rows)],
-            [row * columns + step for step in range(columns)]]
-
-# %% 1 wrong: draw the mesh of shape (2, 3)
+# %% 1 wrong: group-wrong
 # Neighbours to the right, round the end.
 def answer_1(rank, shape):
     rows, columns = shape
     return [[(rank + step * columns) % (rows * columns) for step in range(rows)],
             [(rank + step) % (rows * columns) for step in range(columns)]]
 
-# %% 1 wrong: is in each of its groups itself
+# %% 1 wrong: lacks-itself
 # The strides of a mesh of two by two.
 def answer_1(rank, shape):
     return [[rank % 2 + 2 * step for step in range(shape[0])],
             [rank // 2 * 2 + step for step in range(shape[1])]]
 
-# %% 1 wrong: is in each of its groups itself
-# The rank is ignored.
-def answer_1(rank, shape):
-    return [list(range(size)) for size in shape]
-
-# %% 1 wrong: as many ranks as the dimension is long
+# %% 1 wrong: other-length
 # The others only.
 def answer_1(rank, shape):
     rows, columns = shape
@@ -79,25 +67,27 @@ def answer_1(rank, shape):
     return [[step * columns + column for step in range(rows) if step != row],
             [row * columns + step for step in range(columns) if step != column]]
 
-# %% 1 wrong: as many ranks as the dimension is long
-# The answer of the example.
-def answer_1(rank, shape):
-    return [[1, 3], [0, 1]]
+# %% 1 wrong: two-dimensions-alone
+#-     return [[step * columns + column for step in range(rows) if step != row],
+#-             [row * columns + step for step in range(columns) if step != column]]
+#+     return [[step * columns + column for step in range(rows)],
+#+             [row * columns + step for step in range(columns)]]
 
-# %% 1 wrong: two groups per rank
-def answer_1(rank, shape):
-    return [list(range(4))]
-
-# %% 1 wrong: two groups per rank
+# %% 1 wrong: no-two-groups
 def answer_1(rank, shape):
     divmod(rank, shape[-1])
 
-# %% 1 wrong: give a function
-answer_1 = [[1, 3], [0, 1]]
-
-# %% 1 wrong: still running
+# %% 1 wrong: endless
 def answer_1(rank, shape):
     first = rank
     while first >= 0:
         first += shape[-1]
     return first
+
+# %% 1 wrong, each line
+# The rank is ignored.
+answer_1 = lambda rank, shape: [list(range(size)) for size in shape]  # lacks-itself
+# The answer of the example.
+answer_1 = lambda rank, shape: [[1, 3], [0, 1]]  # other-length
+answer_1 = lambda rank, shape: [list(range(4))]  # no-two-groups
+answer_1 = [[1, 3], [0, 1]]  # no-function

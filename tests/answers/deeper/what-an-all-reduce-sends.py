@@ -12,22 +12,6 @@ def answer_1(tensor):
     return going
 
 # %% 1 right
-# No ring: each part straight to its owner. As many bytes, in as many messages.
-def answer_1(tensor):
-    rank, n = dist.get_rank(), dist.get_world_size()
-    parts = tensor.chunk(n)
-    sending = [dist.isend(parts[other].contiguous(), other) for other in range(n) if other != rank]
-    total = parts[rank].clone()
-    for other in range(n):
-        if other != rank:
-            received = torch.empty_like(total)
-            dist.recv(received, other)
-            total += received
-    for each in sending:
-        each.wait()
-    return total
-
-# %% 1 right
 # With batches of messages.
 def answer_1(tensor):
     rank, n = dist.get_rank(), dist.get_world_size()
@@ -41,21 +25,22 @@ def answer_1(tensor):
         each.wait()
     return parts[rank] + sum(got[other] for other in range(n) if other != rank)
 
-# %% 1 wrong: part r + 1
-# The lesson's loop, cut off after its first half.
-def answer_1(tensor):
-    rank, n = dist.get_rank(), dist.get_world_size()
-    parts = tensor.clone().chunk(n)
-    for step in range(n - 1):
-        target = parts[(rank - step - 1) % n]
-        received = torch.empty_like(target)
-        sending = dist.isend(parts[(rank - step) % n], (rank + 1) % n)
-        dist.recv(received, (rank - 1) % n)
-        sending.wait()
-        target.add_(received)
-    return parts[(rank + 1) % n]
+# %% 1 right
+# No ring: each part straight to its owner. As many bytes, in as many messages.
+#-     got = [torch.empty_like(parts[rank]) for _ in range(n)]
+#-     work = []
+#+     sending = [dist.isend(parts[other].contiguous(), other) for other in range(n) if other != rank]
+#+     total = parts[rank].clone()
+#-             work += [dist.P2POp(dist.isend, parts[other], other), dist.P2POp(dist.irecv, got[other], other)]
+#-     for each in dist.batch_isend_irecv(work):
+#+             received = torch.empty_like(total)
+#+             dist.recv(received, other)
+#+             total += received
+#+     for each in sending:
+#- return parts[rank] + sum(got[other] for other in range(n) if other != rank)
+#+ return total
 
-# %% 1 wrong: yours is another tensor
+# %% 1 wrong: other-tensor
 # The lesson's loop, cut off, and the part that is not finished.
 def answer_1(tensor):
     rank, n = dist.get_rank(), dist.get_world_size()
@@ -69,33 +54,45 @@ def answer_1(tensor):
         target.add_(received)
     return parts[rank]
 
-# %% 1 wrong: another tensor
-# The lazy answer.
-answer_1 = lambda tensor: tensor.chunk(dist.get_world_size())[dist.get_rank()]
+# %% 1 wrong: next-part
+# The lesson's loop, cut off after its first half.
+#- return parts[rank]
+#+ return parts[(rank + 1) % n]
 
-# %% 1 wrong: the whole tensor
-def answer_1(tensor):
-    ring(tensor)
-    return tensor
+# %% 1 wrong: rank-waits
+# Every rank waits before it sends.
+#-         target = parts[(rank - step - 1) % n]
+#-         received = torch.empty_like(target)
+#-         sending = dist.isend(parts[(rank - step) % n], (rank + 1) % n)
+#+         target = parts[(rank - step - 2) % n]
+#+         received = torch.empty_like(target)
+#- sending.wait()
+#+ dist.send(parts[(rank - step - 1) % n], (rank + 1) % n)
 
-# %% 1 wrong: not every rank sends two parts
+# %% 1 wrong: other-bytes
 # The whole all-reduce, and then a part of it.
 def answer_1(tensor):
     ring(tensor)
     return tensor.chunk(dist.get_world_size())[dist.get_rank()]
 
-# %% 1 wrong: no message was sent
+# %% 1 wrong: no-tensor
+# It changes the tensor, and returns nothing.
+#- return tensor.chunk(dist.get_world_size())[dist.get_rank()]
+
+# %% 1 wrong: whole-tensor
+#- return tensor.chunk(dist.get_world_size())[dist.get_rank()]
+#+ return tensor
+
+# %% 1 wrong: no-message
 # What it is to be built instead of.
-def answer_1(tensor):
-    dist.all_reduce(tensor)
-    return tensor.chunk(dist.get_world_size())[dist.get_rank()]
+#- ring(tensor)
+#+ dist.all_reduce(tensor)
 
-# %% 1 wrong: its whole tensor to everyone
-def answer_1(tensor):
-    through_rank_0(tensor)
-    return tensor.chunk(dist.get_world_size())[dist.get_rank()]
+# %% 1 wrong: sends-whole-tensor
+#- ring(tensor)
+#+ through_rank_0(tensor)
 
-# %% 1 wrong: but it fails on two
+# %% 1 wrong: fails-on-two
 # Right by luck: three ranks, written out.
 def answer_1(tensor):
     rank = dist.get_rank()
@@ -111,32 +108,13 @@ def answer_1(tensor):
         each.wait()
     return total
 
-# %% 1 wrong: did not end
-# Every rank waits before it sends.
-def answer_1(tensor):
-    rank, n = dist.get_rank(), dist.get_world_size()
-    parts = tensor.clone().chunk(n)
-    for step in range(n - 1):
-        target = parts[(rank - step - 2) % n]
-        received = torch.empty_like(target)
-        dist.recv(received, (rank - 1) % n)
-        dist.send(parts[(rank - step - 1) % n], (rank + 1) % n)
-        target.add_(received)
-    return parts[rank]
-
-# %% 1 wrong: did not end
+# %% 1 wrong: rank-waits
 def answer_1(tensor):
     while True:
         pass
 
-# %% 1 wrong: NameError
-def answer_1(tensor):
-    return tensor.chunk(world)[dist.get_rank()]
-
-# %% 1 wrong: on every rank
-# It changes the tensor, and returns nothing.
-def answer_1(tensor):
-    ring(tensor)
-
-# %% 1 wrong: give a function
-answer_1 = torch.arange(4.0)
+# %% 1 wrong, each line
+# The lazy answer.
+answer_1 = lambda tensor: tensor.chunk(dist.get_world_size())[dist.get_rank()]  # other-tensor
+answer_1 = lambda tensor: tensor.chunk(world)[dist.get_rank()]  # rank-raises
+answer_1 = torch.arange(4.0)  # no-function

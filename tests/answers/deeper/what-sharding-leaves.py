@@ -1,11 +1,4 @@
 # %% 1 right
-def answer_1(net, micro_batches):
-    total = sum(map(len, micro_batches))
-    for number, rows in enumerate(micro_batches):
-        net.set_requires_gradient_sync(number == len(micro_batches) - 1)
-        (loss_of(net, rows) * len(rows) / total).backward()
-
-# %% 1 right
 # Sums first; one division at the end. The gathered parameters stay, too.
 def answer_1(net, micro_batches):
     *others, last = micro_batches
@@ -19,86 +12,68 @@ def answer_1(net, micro_batches):
     for each in net.parameters():
         each.grad /= sum(len(rows) for rows in micro_batches)
 
-# %% 1 wrong: but not for unequal ones
-# The lesson's own.
-def answer_1(net, micro_batches):
-    accumulate(net, micro_batches, reduce_once)
-
-# %% 1 wrong: reduced more than once
+# %% 1 right
 def answer_1(net, micro_batches):
     total = sum(map(len, micro_batches))
-    for rows in micro_batches:
+    for number, rows in enumerate(micro_batches):
+        net.set_requires_gradient_sync(number == len(micro_batches) - 1)
         (loss_of(net, rows) * len(rows) / total).backward()
 
-# %% 1 wrong: the wrong size
+# %% 1 wrong: scaled-gradient
 # A sum of means.
-def answer_1(net, micro_batches):
-    for number, rows in enumerate(micro_batches):
-        net.set_requires_gradient_sync(number == len(micro_batches) - 1)
-        loss_of(net, rows).backward()
+#- (loss_of(net, rows) * len(rows) / total).backward()
+#+ loss_of(net, rows).backward()
 
-# %% 1 wrong: the wrong size
-# Divides by the rows of all ranks; FSDP2 has averaged over the ranks.
-def answer_1(net, micro_batches):
-    total = sum(map(len, micro_batches)) * dist.get_world_size()
-    for number, rows in enumerate(micro_batches):
-        net.set_requires_gradient_sync(number == len(micro_batches) - 1)
-        (loss_of(net, rows) * len(rows) / total).backward()
-
-# %% 1 wrong: has no gradient
-# Never reduces.
-def answer_1(net, micro_batches):
-    total = sum(map(len, micro_batches))
-    net.set_requires_gradient_sync(False)
-    for rows in micro_batches:
-        (loss_of(net, rows) * len(rows) / total).backward()
-
-# %% 1 wrong: more rows than the longest
-# All of them at once.
-def answer_1(net, micro_batches):
-    loss_of(net, torch.cat(micro_batches)).backward()
-
-# %% 1 wrong: not the gradient of the mean
-# Forgets what came before the last.
-def answer_1(net, micro_batches):
-    loss_of(net, micro_batches[-1]).backward()
-
-# %% 1 wrong: not the gradient of the mean
-# Reduces after the first.
-def answer_1(net, micro_batches):
-    total = sum(map(len, micro_batches))
-    for number, rows in enumerate(micro_batches):
-        net.set_requires_gradient_sync(number == 0)
-        (loss_of(net, rows) * len(rows) / total).backward()
-
-# %% 1 wrong: but not for one
-# Right for more than one.
-def answer_1(net, micro_batches):
-    total = sum(map(len, micro_batches))
-    for number, rows in enumerate(micro_batches):
-        last = 0 < number == len(micro_batches) - 1 or len(micro_batches) == 1
-        net.set_requires_gradient_sync(last)
-        weight = len(rows) if len(micro_batches) > 1 else 1
-        (loss_of(net, rows) * weight / total).backward()
-
-# %% 1 wrong: every rank must
+# %% 1 wrong: rank-waits
 # Rank 0 alone reduces.
-def answer_1(net, micro_batches):
-    total = sum(map(len, micro_batches))
-    for number, rows in enumerate(micro_batches):
-        net.set_requires_gradient_sync(number == len(micro_batches) - 1 and dist.get_rank() == 0)
-        (loss_of(net, rows) * len(rows) / total).backward()
+#- net.set_requires_gradient_sync(number == len(micro_batches) - 1)
+#+ net.set_requires_gradient_sync(number == len(micro_batches) - 1 and dist.get_rank() == 0)
 
-# %% 1 wrong: it failed on one of
+# %% 1 wrong: reduced-again
+#-     for number, rows in enumerate(micro_batches):
+#-         net.set_requires_gradient_sync(number == len(micro_batches) - 1)
+#+     for rows in micro_batches:
+
+# %% 1 wrong: scaled-gradient
+# Divides by the rows of all ranks; FSDP2 has averaged over the ranks.
+#- total = sum(map(len, micro_batches))
+#+ total = sum(map(len, micro_batches)) * dist.get_world_size()
+
+# %% 1 wrong: no-gradient
+# Never reduces.
+#- net.set_requires_gradient_sync(number == len(micro_batches) - 1)
+#+ net.set_requires_gradient_sync(False)
+
+# %% 1 wrong: other-gradient
+# Reduces after the first.
+#- net.set_requires_gradient_sync(number == len(micro_batches) - 1)
+#+ net.set_requires_gradient_sync(number == 0)
+
+# %% 1 wrong: one-batch-wrong
+# Right for more than one.
+#-         net.set_requires_gradient_sync(number == len(micro_batches) - 1)
+#-         (loss_of(net, rows) * len(rows) / total).backward()
+#+         last = 0 < number == len(micro_batches) - 1 or len(micro_batches) == 1
+#+         net.set_requires_gradient_sync(last)
+#+         weight = len(rows) if len(micro_batches) > 1 else 1
+#+         (loss_of(net, rows) * weight / total).backward()
+
+# %% 1 wrong: rank-raises
 # A backward pass without a loss.
 def answer_1(net, micro_batches):
     for rows in micro_batches:
         net(rows).backward()
 
-# %% 1 wrong: a function
-answer_1 = "reduce_once"
-
-# %% 1 wrong: still running
+# %% 1 wrong: endless
 def answer_1(net, micro_batches):
     while micro_batches:
         net.set_requires_gradient_sync(False)
+
+# %% 1 wrong, each line
+# The lesson's own.
+answer_1 = lambda net, micro_batches: accumulate(net, micro_batches, reduce_once)  # unequal-batches-wrong
+# All of them at once.
+answer_1 = lambda net, micro_batches: loss_of(net, torch.cat(micro_batches)).backward()  # too-many-rows
+# Forgets what came before the last.
+answer_1 = lambda net, micro_batches: loss_of(net, micro_batches[-1]).backward()  # other-gradient
+answer_1 = "reduce_once"  # no-function

@@ -1,11 +1,5 @@
 # %% 1 right
 def answer_1(operators, numbers, size):
-    for start in range(0, len(numbers), size):
-        for operator in operators:
-            operator(numbers[start:start + size])
-
-# %% 1 right
-def answer_1(operators, numbers, size):
     count = -(-numbers.size // size)
     for number in range(count):
         piece = numbers[number * size:(number + 1) * size]
@@ -20,86 +14,77 @@ def answer_1(operators, numbers, size):
             operator(numbers[:size])
         numbers = numbers[size:]
 
-# %% 1 wrong: got more than 4
-# Pieces of nearly equal length.
-def answer_1(operators, numbers, size):
-    for piece in np.array_split(numbers, max(1, len(numbers) // size)):
-        for operator in operators:
-            operator(piece)
-
-# %% 1 wrong: before the second begins
-# The loops the other way round.
-def answer_1(operators, numbers, size):
-    for operator in operators:
-        for start in range(0, len(numbers), size):
-            operator(numbers[start:start + size])
-
-# %% 1 wrong: the whole array at once
+# %% 1 wrong: whole-array
 def answer_1(operators, numbers, size):
     for operator in operators:
         operator(numbers)
 
-# %% 1 wrong: what of the last piece
+# %% 1 wrong: operator-by-operator
+# The loops the other way round.
+#-         operator(numbers)
+#+         for start in range(0, len(numbers), size):
+#+             operator(numbers[start:start + size])
+
+# %% 1 wrong: last-piece-wrong
 def answer_1(operators, numbers, size):
     for number in range(len(numbers) // size):
         for operator in operators:
             operator(numbers[number * size:(number + 1) * size])
 
-# %% 1 wrong: a copy is not changed
-def answer_1(operators, numbers, size):
-    for start in range(0, len(numbers), size):
-        piece = numbers[start:start + size].copy()
-        for operator in operators:
-            operator(piece)
-
-# %% 1 wrong: a copy is not changed
-# Indexed by a list of positions, an array gives a copy.
-def answer_1(operators, numbers, size):
-    for start in range(0, len(numbers), size):
-        chosen = list(range(start, min(start + size, len(numbers))))
-        for operator in operators:
-            operator(numbers[chosen])
-
-# %% 1 wrong: did you count pieces, or numbers
+# %% 1 wrong: pieces-too-long
 def answer_1(operators, numbers, size):
     for piece in np.array_split(numbers, size - 2):
         for operator in operators:
             operator(piece)
 
-# %% 1 wrong: smaller than they may be
-def answer_1(operators, numbers, size):
-    for start in range(len(numbers)):
-        for operator in operators:
-            operator(numbers[start:start + 1])
+# %% 1 wrong: last-piece-too-long
+# Pieces of nearly equal length.
+#- for piece in np.array_split(numbers, size - 2):
+#+ for piece in np.array_split(numbers, max(1, len(numbers) // size)):
 
-# %% 1 wrong: never called
+# %% 1 right
 def answer_1(operators, numbers, size):
     for start in range(0, len(numbers), size):
-        operators[0](numbers[start:start + size])
+        for operator in operators:
+            operator(numbers[start:start + size])
 
-# %% 1 wrong: is every operator applied once
+# %% 1 wrong: wrong-numbers
+#- for operator in operators:
+#+ for operator in reversed(operators):
+
+# %% 1 wrong: wrong-numbers
 # Steps too short: pieces overlap.
-def answer_1(operators, numbers, size):
-    for start in range(0, len(numbers) - size + 1, size // 2):
-        for operator in operators:
-            operator(numbers[start:start + size])
+#- for start in range(0, len(numbers), size):
+#+ for start in range(0, len(numbers) - size + 1, size // 2):
 
-# %% 1 wrong: is every operator applied once
-def answer_1(operators, numbers, size):
-    for start in range(0, len(numbers), size):
-        for operator in reversed(operators):
-            operator(numbers[start:start + size])
+# %% 1 wrong: pieces-too-short
+#-     for start in range(0, len(numbers), size):
+#+     for start in range(len(numbers)):
+#- operator(numbers[start:start + size])
+#+ operator(numbers[start:start + 1])
 
-# %% 1 wrong: no operator was called
-def answer_1(operators, numbers, size):
-    return [numbers[start:start + size] for start in range(0, len(numbers), size)]
+# %% 1 wrong: operator-missing
+#-         for operator in operators:
+#-             operator(numbers[start:start + size])
+#+         operators[0](numbers[start:start + size])
 
-# %% 1 wrong: still running
-def answer_1(operators, numbers, size):
-    start = 0
-    while start < len(numbers):
-        for operator in operators:
-            operator(numbers[start:start + size])
+# %% 1 wrong: copy-changed
+#-         for operator in operators:
+#-             operator(numbers[start:start + size])
+#+         piece = numbers[start:start + size].copy()
+#+         for operator in operators:
+#+             operator(piece)
 
-# %% 1 wrong: give a function
-answer_1 = eight_operators(array)
+# %% 1 wrong: copy-changed
+# Indexed by a list of positions, an array gives a copy.
+#-             operator(numbers[start:start + size])
+#+             operator(numbers[list(range(start, min(start + size, len(numbers))))])
+
+# %% 1 wrong: endless
+#-     for start in range(0, len(numbers), size):
+#+     start = 0
+#+     while start < len(numbers):
+
+# %% 1 wrong, each line
+answer_1 = lambda operators, numbers, size: [numbers[start:start + size] for start in range(0, len(numbers), size)]  # no-operator-called
+answer_1 = eight_operators(array)  # no-function

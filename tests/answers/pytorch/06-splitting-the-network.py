@@ -1,61 +1,28 @@
 # %% 1 right
-answer_1 = (7 / 31, 63, 8)
-
-# %% 1 right
-answer_1 = [0.226, 63.0, 8]
-
-# %% 1 right
-answer_1 = (0.23, 63, 8)
-
-# %% 1 right
 import numpy
 answer_1 = numpy.array([1 - 24 / 31, 63, 8])
 
-# %% 1 wrong: relative to the useful time
-answer_1 = (7 / 24, 63, 8)
+# %% 1 right, each line
+answer_1 = (7 / 31, 63, 8)
+answer_1 = [0.226, 63.0, 8]
+answer_1 = (0.23, 63, 8)
 
-# %% 1 wrong: the share of work
-answer_1 = (24 / 31, 63, 8)
-
-# %% 1 wrong: how many passes long is the step
+# %% 1 wrong, each line
+answer_1 = (7 / 24, 63, 8)  # relative-to-work
+answer_1 = (24 / 31, 63, 8)  # share-of-work
 # p for p - 1.
-answer_1 = (8 / 32, 63, 8)
-
-# %% 1 wrong: how many passes long is the step
-answer_1 = (7 / 32, 63, 8)
-
-# %% 1 wrong: between 0 and 1
-answer_1 = (22.6, 63, 8)
-
-# %% 1 wrong: more than a tenth
-answer_1 = (7 / 31, 62, 8)
-
-# %% 1 wrong: fewer micro-batches are enough
+answer_1 = (8 / 32, 63, 8)  # wrong-share
+answer_1 = (7 / 32, 63, 8)  # wrong-share
+answer_1 = (22.6, 63, 8)  # no-share
+answer_1 = (7 / 31, 62, 8)  # too-few-parts
 # A tenth of the useful time.
-answer_1 = (7 / 31, 70, 8)
-
-# %% 1 wrong: fewer micro-batches are enough
-answer_1 = (7 / 31, 64, 8)
-
-# %% 1 wrong: a whole number
-answer_1 = (7 / 31, 62.9, 8)
-
-# %% 1 wrong: under GPipe, not under 1F1B
-answer_1 = (7 / 31, 63, 63)
-
-# %% 1 wrong: on another rank
-answer_1 = (7 / 31, 63, 1)
-
-# %% 1 wrong: after how many forward passes
-answer_1 = (7 / 31, 63, 7)
-
-# %% 1 wrong: three numbers
-answer_1 = (7 / 31, 63)
-
-# %% 2 right
-def answer_2(x, Q, K, V, P, heads, rank, ranks):
-    Q, K, V = (W.chunk(ranks, dim=1)[rank] for W in (Q, K, V))
-    return attention(x, Q, K, V, P.chunk(ranks, dim=0)[rank], heads // ranks)
+answer_1 = (7 / 31, 70, 8)  # too-many-parts
+answer_1 = (7 / 31, 64, 8)  # too-many-parts
+answer_1 = (7 / 31, 62.9, 8)  # not-a-count
+answer_1 = (7 / 31, 63, 63)  # gpipe-alive
+answer_1 = (7 / 31, 63, 1)  # other-rank-alive
+answer_1 = (7 / 31, 63, 7)  # wrong-alive
+answer_1 = (7 / 31, 63)  # not-three-numbers
 
 # %% 2 right
 # Head by head, and every rank takes every ranks-th of them.
@@ -77,7 +44,7 @@ def answer_2(x, Q, K, V, P, heads, rank, ranks):
     own = range(start, start + width)
     return attention(x, Q[:, own], K[:, own], V[:, own], P[own, :], heads // ranks)
 
-# %% 2 wrong: computes more than its share
+# %% 2 wrong: computes-too-much
 # All heads are computed, then those of the others left out.
 def answer_2(x, Q, K, V, P, heads, rank, ranks):
     q, k, v = ((x @ W).unflatten(1, (heads, -1)).transpose(0, 1) for W in (Q, K, V))
@@ -85,87 +52,74 @@ def answer_2(x, Q, K, V, P, heads, rank, ranks):
     seen = nn.functional.scaled_dot_product_attention(q, k, v)[own]
     return seen.transpose(0, 1).flatten(1) @ P.chunk(ranks)[rank]
 
-# %% 2 wrong: computes more than its share
+# %% 2 wrong: other-shape
+# Both by columns.
+#-     own = slice(rank * heads // ranks, (rank + 1) * heads // ranks)
+#-     seen = nn.functional.scaled_dot_product_attention(q, k, v)[own]
+#-     return seen.transpose(0, 1).flatten(1) @ P.chunk(ranks)[rank]
+#+     seen = nn.functional.scaled_dot_product_attention(q, k, v)
+#+     return seen.transpose(0, 1).flatten(1) @ P.chunk(ranks, dim=1)[rank]
+
+# %% 2 wrong: computes-too-much
 def answer_2(x, Q, K, V, P, heads, rank, ranks):
     mine = torch.zeros_like(P)
     size = len(P) // ranks
     mine[rank * size:(rank + 1) * size] = P[rank * size:(rank + 1) * size]
     return attention(x, Q, K, V, mine, heads)
 
-# %% 2 wrong: both ranks return the same
-# Every rank computes everything.
-def answer_2(x, Q, K, V, P, heads, rank, ranks):
-    return attention(x, Q, K, V, P, heads)
-
-# %% 2 wrong: both ranks return the same
-# Adds up, by luck.
-def answer_2(x, Q, K, V, P, heads, rank, ranks):
-    return attention(x, Q, K, V, P, heads) / ranks
-
-# %% 2 wrong: the parts of two ranks do not add up
-# As many heads as before, each narrower.
-def answer_2(x, Q, K, V, P, heads, rank, ranks):
-    Q, K, V = (W.chunk(ranks, dim=1)[rank] for W in (Q, K, V))
-    return attention(x, Q, K, V, P.chunk(ranks, dim=0)[rank], heads)
-
-# %% 2 wrong: each part is as large as the output
-# Both by columns.
-def answer_2(x, Q, K, V, P, heads, rank, ranks):
-    q, k, v = ((x @ W).unflatten(1, (heads, -1)).transpose(0, 1) for W in (Q, K, V))
-    seen = nn.functional.scaled_dot_product_attention(q, k, v)
-    return seen.transpose(0, 1).flatten(1) @ P.chunk(ranks, dim=1)[rank]
-
-# %% 2 wrong: the parts of two ranks do not add up
+# %% 2 wrong: wrong-sum
 # The rows of P that belong to another rank.
 def answer_2(x, Q, K, V, P, heads, rank, ranks):
     Q, K, V = (W.chunk(ranks, dim=1)[rank] for W in (Q, K, V))
     return attention(x, Q, K, V, P.chunk(ranks, dim=0)[rank - 1], heads // ranks)
 
-# %% 2 wrong: right for two ranks
+# %% 2 right
+#- [rank - 1]
+#+ [rank]
+
+# %% 2 wrong: wrong-sum
+# As many heads as before, each narrower.
+#- [rank - 1], heads // ranks)
+#+ [rank], heads)
+
+# %% 2 wrong: no-result
+# The sum is not this function's task; no group exists where it is called.
+#-     return attention(x, Q, K, V, P.chunk(ranks, dim=0)[rank - 1], heads // ranks)
+#+     y = attention(x, Q, K, V, P.chunk(ranks, dim=0)[rank], heads // ranks)
+#+     dist.all_reduce(y)
+#+     return y
+
+# %% 2 wrong: two-ranks-only
 def answer_2(x, Q, K, V, P, heads, rank, ranks):
     if ranks == 1:
         return attention(x, Q, K, V, P, heads)
     Q, K, V = (W.chunk(2, dim=1)[rank % 2] for W in (Q, K, V))
     return attention(x, Q, K, V, P.chunk(2, dim=0)[rank % 2], heads // 2)
 
-# %% 2 wrong: needs more than its share
+# %% 2 wrong: needs-too-much
 # The first rank does all the work.
 def answer_2(x, Q, K, V, P, heads, rank, ranks):
     whole = attention(x, Q, K, V, P, heads)
     return whole if rank == 0 else 0 * whole
 
-# %% 2 wrong: gives no result
-# The sum is not this function's task; no group exists where it is called.
-def answer_2(x, Q, K, V, P, heads, rank, ranks):
-    Q, K, V = (W.chunk(ranks, dim=1)[rank] for W in (Q, K, V))
-    y = attention(x, Q, K, V, P.chunk(ranks, dim=0)[rank], heads // ranks)
-    dist.all_reduce(y)
-    return y
-
-# %% 2 wrong: gives no result
+# %% 2 wrong: no-result
 def answer_2(x, Q, K, V, P, heads, rank, ranks):
     Q, K, V = (W.chunk(ranks, dim=0)[rank] for W in (Q, K, V))
     attention(x, Q, K, V, P.chunk(ranks, dim=0)[rank], heads // ranks)
 
-# %% 2 wrong: a single rank must give the whole output
-def answer_2(x, Q, K, V, P, heads, rank, ranks):
-    return x
-
-# %% 2 wrong: give a function
-answer_2 = attention(*[torch.ones(8, 8)] * 5, 8)
-
-# %% 2 wrong: still running
+# %% 2 wrong: endless
 def answer_2(x, Q, K, V, P, heads, rank, ranks):
     while rank < ranks:
         part = attention(x, Q, K, V, P, heads // ranks)
     return part
 
-# %% 3 right
-def answer_3(stage, parts, labels):
-    real = (labels != -100).sum()
-    def share(outputs, labels):
-        return nn.functional.cross_entropy(outputs, labels, reduction="sum") / real
-    return ScheduleGPipe(stage, parts, loss_fn=share, scale_grads=False)
+# %% 2 wrong, each line
+# Every rank computes everything.
+answer_2 = lambda x, Q, K, V, P, heads, rank, ranks: attention(x, Q, K, V, P, heads)  # same-on-all
+# Adds up, by luck.
+answer_2 = lambda x, Q, K, V, P, heads, rank, ranks: attention(x, Q, K, V, P, heads) / ranks  # same-on-all
+answer_2 = lambda x, Q, K, V, P, heads, rank, ranks: x  # one-rank-wrong
+answer_2 = attention(*[torch.ones(8, 8)] * 5, 8)  # no-function
 
 # %% 3 right
 # The mean over the labels of the part, weighted by how many they are; under the other schedule.
@@ -192,91 +146,80 @@ def answer_3(stage, parts, labels):
         return Times.apply(total / int((labels != -100).sum()))
     return ScheduleGPipe(stage, parts, loss_fn=share)
 
-# %% 3 wrong: a mean over its own labels
-answer_3 = colleague
-
-# %% 3 wrong: a mean over its own labels
-# Without the division alone.
+# %% 3 wrong: rank-raises
 def answer_3(stage, parts, labels):
-    return ScheduleGPipe(stage, parts, loss_fn=nn.functional.cross_entropy, scale_grads=False)
+    ScheduleGPipe(stage, parts, loss_fn=nn.functional.cross_entropy)
 
-# %% 3 wrong: a mean over its own labels
+# %% 3 wrong: endless
+def answer_3(stage, parts, labels):
+    while True:
+        pass
+
+# %% 3 wrong, each line
+answer_3 = colleague  # own-means
+# The whole batch in one piece.
+answer_3 = lambda stage, parts, labels: colleague(stage, 1, labels)  # other-part-count
+answer_3 = 4  # no-function
+
+# %% 3 given
+def summed(outputs, labels):
+    return nn.functional.cross_entropy(outputs, labels, reduction="sum")
+
+def unscaled(stage, parts, loss_fn):
+    return ScheduleGPipe(stage, parts, loss_fn=loss_fn, scale_grads=False)
+
+# %% 3 wrong: own-means
 # The labels counted are those of the micro-batch.
 def answer_3(stage, parts, labels):
     def share(outputs, labels):
         real = (labels != -100).sum()
-        return nn.functional.cross_entropy(outputs, labels, reduction="sum") / real / parts
-    return ScheduleGPipe(stage, parts, loss_fn=share, scale_grads=False)
+        return summed(outputs, labels) / real / parts
+    return unscaled(stage, parts, share)
 
-# %% 3 wrong: as many micro-batches as it is asked for
-# The whole batch in one piece.
+# %% 3 wrong: counts-padding
 def answer_3(stage, parts, labels):
-    return ScheduleGPipe(stage, 1, loss_fn=nn.functional.cross_entropy)
+    return unscaled(stage, parts, lambda outputs, part: summed(outputs, part) / len(labels))
 
-# %% 3 wrong: four times too small
-def answer_3(stage, parts, labels):
-    real = (labels != -100).sum()
-    def share(outputs, labels):
-        return nn.functional.cross_entropy(outputs, labels, reduction="sum") / real
-    return ScheduleGPipe(stage, parts, loss_fn=share)
-
-# %% 3 wrong: to the sum over all labels
-def answer_3(stage, parts, labels):
-    def summed(outputs, labels):
-        return nn.functional.cross_entropy(outputs, labels, reduction="sum")
-    return ScheduleGPipe(stage, parts, loss_fn=summed, scale_grads=False)
-
-# %% 3 wrong: padding was counted
-def answer_3(stage, parts, labels):
-    def share(outputs, part):
-        return nn.functional.cross_entropy(outputs, part, reduction="sum") / len(labels)
-    return ScheduleGPipe(stage, parts, loss_fn=share, scale_grads=False)
-
-# %% 3 wrong: labels of its own
+# %% 3 wrong: half-the-loss
 # As if each rank had rows of its own.
 def answer_3(stage, parts, labels):
     real = (labels != -100).sum()
     dist.all_reduce(real)
-    def share(outputs, labels):
-        return nn.functional.cross_entropy(outputs, labels, reduction="sum") / real
-    return ScheduleGPipe(stage, parts, loss_fn=share, scale_grads=False)
+    return unscaled(stage, parts, lambda outputs, labels: summed(outputs, labels) / real)
 
-# %% 3 wrong: do not add up to the loss
+# %% 3 right
+#-     dist.all_reduce(real)
+
+# %% 3 wrong: other-loss
 # The gradients are right, the losses four times too large.
 def answer_3(stage, parts, labels):
     real = (labels != -100).sum()
     def share(outputs, labels):
-        return nn.functional.cross_entropy(outputs, labels, reduction="sum") / real * parts
+        return summed(outputs, labels) / real * parts
     return ScheduleGPipe(stage, parts, loss_fn=share)
 
-# %% 3 wrong: not for two
-def answer_3(stage, parts, labels):
-    real = (labels != -100).sum()
-    def share(outputs, labels):
-        return nn.functional.cross_entropy(outputs, labels, reduction="sum") / real
-    def scaled(outputs, labels):
-        loss = share(outputs, labels)
-        loss.register_hook(lambda grad: 4 * grad)
-        return loss
-    return ScheduleGPipe(stage, parts, loss_fn=scaled)
+# %% 3 wrong: gradients-too-small
+#- / real * parts
+#+ / real
 
-# %% 3 wrong: not for others
+# %% 3 wrong: four-parts-only
+#- / real * parts
+#+ / real
+#-     return ScheduleGPipe(stage, parts, loss_fn=share)
+#+     def scaled(outputs, labels):
+#+         loss = share(outputs, labels)
+#+         loss.register_hook(lambda grad: 4 * grad)
+#+         return loss
+#+     return ScheduleGPipe(stage, parts, loss_fn=scaled)
+
+# %% 3 wrong: these-labels-only
 # It looks at the notebook's labels, not at its argument.
 batch = labels
 def answer_3(stage, parts, labels):
     real = (batch != -100).sum()
-    def share(outputs, labels):
-        return nn.functional.cross_entropy(outputs, labels, reduction="sum") / real
-    return ScheduleGPipe(stage, parts, loss_fn=share, scale_grads=False)
+    return unscaled(stage, parts, lambda outputs, labels: summed(outputs, labels) / real)
 
-# %% 3 wrong: it failed in one of two ranks
-def answer_3(stage, parts, labels):
-    ScheduleGPipe(stage, parts, loss_fn=nn.functional.cross_entropy)
-
-# %% 3 wrong: give a function
-answer_3 = 4
-
-# %% 3 wrong: still running
-def answer_3(stage, parts, labels):
-    while True:
-        pass
+# %% 3 wrong, each line
+# Without the division alone.
+answer_3 = lambda stage, parts, labels: unscaled(stage, parts, nn.functional.cross_entropy)  # own-means
+answer_3 = lambda stage, parts, labels: unscaled(stage, parts, summed)  # sum-not-mean

@@ -1,13 +1,6 @@
 # Answers to the exercises of pytorch/10-find-the-bottleneck.ipynb, and what the checks must say about them.
 
 # %% 1 right
-def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
-    weights = 12 * layers * width**2 + vocabulary * width
-    tokens = rows * length
-    flops = 6 * weights * tokens + 12 * layers * width * length * tokens
-    return flops / seconds / peak
-
-# %% 1 right
 # The package's formula.
 from d2lhelpers.torch.bottleneck import training_flops
 def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
@@ -23,186 +16,105 @@ def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
     return torch.tensor(flops / seconds / peak)
 
 # %% 1 right
-# Biases and norms count as weights, as in 6 × parameters: less than one in a hundred.
-def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
-    weights = 12 * layers * width**2 + vocabulary * width
-    return (6 * weights + 12 * layers * width * length) * 1.005 * rows * length / seconds / peak
-
-# %% 1 wrong: forward pass alone
-def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
-    weights = 12 * layers * width**2 + vocabulary * width
-    return (2 * weights + 4 * layers * width * length) * rows * length / seconds / peak
-
-# %% 1 wrong: two products for each
-def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
-    weights = 12 * layers * width**2 + vocabulary * width
-    return (4 * weights + 8 * layers * width * length) * rows * length / seconds / peak
-
-# %% 1 wrong: have no weights at all
-# The rule of thumb.
-def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
-    weights = 12 * layers * width**2 + vocabulary * width
-    return 6 * weights * rows * length / seconds / peak
-
-# %% 1 wrong: looked up multiplies nothing
-def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
-    weights = 12 * layers * width**2 + 2 * vocabulary * width
-    return (6 * weights + 12 * layers * width * length) * rows * length / seconds / peak
-
-# %% 1 wrong: after the last layer
-def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
-    return (72 * layers * width**2 + 12 * layers * width * length) * rows * length / seconds / peak
-
-# %% 1 wrong: every token
-def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
-    weights = 12 * layers * width**2 + vocabulary * width
-    return (6 * weights + 12 * layers * width * length) * rows / seconds / peak
-
-# %% 1 right
 # Biases and norms, counted.
 def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
     parameters = layers * (12 * width**2 + 13 * width) + 2 * width + vocabulary * width
     return (6 * parameters + 12 * layers * width * length) * rows * length / seconds / peak
 
-# %% 1 wrong: a mask saves nothing
-def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
-    weights = 12 * layers * width**2 + vocabulary * width
-    return (6 * weights + 6 * layers * width * length) * rows * length / seconds / peak
-
-# %% 1 wrong: attention has a backward pass
-def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
-    weights = 12 * layers * width**2 + vocabulary * width
-    return (6 * weights + 4 * layers * width * length) * rows * length / seconds / peak
-
-# %% 1 wrong: an attention of its own
-def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
-    weights = 12 * layers * width**2 + vocabulary * width
-    return (6 * weights + 12 * width * length) * rows * length / seconds / peak
-
-# %% 1 wrong: not a percentage
-def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
-    weights = 12 * layers * width**2 + vocabulary * width
-    return 100 * (6 * weights + 12 * layers * width * length) * rows * length / seconds / peak
-
-# %% 1 wrong: a slower step less
-def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
-    weights = 12 * layers * width**2 + vocabulary * width
-    return seconds * peak / ((6 * weights + 12 * layers * width * length) * rows * length)
-
-# %% 1 wrong: were counted in 2 seconds
-# FLOPs per second.
-def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
-    weights = 12 * layers * width**2 + vocabulary * width
-    return (6 * weights + 12 * layers * width * length) * rows * length / seconds
-
-# %% 1 wrong: were counted in 2 seconds
-# Ignores its arguments.
-answer_1 = lambda *arguments: 0.4
-
-# %% 1 wrong: not its result
-answer_1 = 0.37
-
-# %% 1 wrong: seven arguments
-answer_1 = lambda flops, seconds, peak: flops / seconds / peak
-
-# %% 1 wrong: still running
+# %% 1 wrong: endless
 def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
     while seconds > 0:
         seconds = seconds + 1
 
-# %% 2 right
-answer_2 = {"a": "overhead", "b": "waiting", "c": "arithmetic", "d": "feeding", "e": "repeated", "f": "memory"}
+# %% 1 wrong, each line
+# Ignores its arguments.
+answer_1 = lambda *arguments: 0.4  # not-as-counted
+answer_1 = 0.37  # no-function
+answer_1 = lambda flops, seconds, peak: flops / seconds / peak  # no-number
 
-# %% 2 right
-# In order.
-answer_2 = ["overhead", "waiting", "arithmetic", "feeding", "repeated", "memory"]
+# %% 1 given
+def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
+    weights = 12 * layers * width**2 + vocabulary * width
+
+# %% 1 right
+    tokens = rows * length
+    flops = 6 * weights * tokens + 12 * layers * width * length * tokens
+    return flops / seconds / peak
+
+# %% 1 right, each line
+# Biases and norms count as weights, as in 6 × parameters: less than one in a hundred.
+    return (6 * weights + 12 * layers * width * length) * 1.005 * rows * length / seconds / peak
+
+# %% 1 wrong, each line
+# FLOPs per second.
+    return (6 * weights + 12 * layers * width * length) * rows * length / seconds  # not-as-counted
+    return (2 * weights + 4 * layers * width * length) * rows * length / seconds / peak  # forward-alone
+    return (4 * weights + 8 * layers * width * length) * rows * length / seconds / peak  # one-backward-product
+# The rule of thumb.
+    return 6 * weights * rows * length / seconds / peak  # no-attention
+    return (6 * (weights + vocabulary * width) + 12 * layers * width * length) * rows * length / seconds / peak  # table-counted
+    return (72 * layers * width**2 + 12 * layers * width * length) * rows * length / seconds / peak  # no-scores
+    return (6 * weights + 12 * layers * width * length) * rows / seconds / peak  # tokens-ignored
+    return (6 * weights + 6 * layers * width * length) * rows * length / seconds / peak  # mask-saves-work
+    return (6 * weights + 4 * layers * width * length) * rows * length / seconds / peak  # attention-forward-alone
+    return (6 * weights + 12 * width * length) * rows * length / seconds / peak  # one-attention
+    return 100 * (6 * weights + 12 * layers * width * length) * rows * length / seconds / peak  # percentage
+    return seconds * peak / ((6 * weights + 12 * layers * width * length) * rows * length)  # inverse
 
 # %% 2 right
 # Other names, as in the lessons.
 answer_2 = {"program_a": "Overhead-bound", "program_b": "waiting", "program_c": "arithmetic",
             "program_d": "feeding", "program_e": "repeated", "program_f": "memory-bound"}
 
-# %% 2 wrong: and no more were counted
+# %% 2 given
+right = {"a": "overhead", "b": "waiting", "c": "arithmetic", "d": "feeding", "e": "repeated", "f": "memory"}
+
+# %% 2 right, each line
+answer_2 = right
+# In order.
+answer_2 = ["overhead", "waiting", "arithmetic", "feeding", "repeated", "memory"]
+
+# %% 2 wrong, each line
 # The two that multiply, exchanged.
-answer_2 = {"a": "overhead", "b": "waiting", "c": "repeated", "d": "feeding", "e": "arithmetic", "f": "memory"}
-
-# %% 2 wrong: GFLOPs, and
+answer_2 = right | {"c": "repeated", "e": "arithmetic"}  # c-not-repeated
 # The name of the largest part, for each.
-answer_2 = {"a": "overhead", "b": "waiting", "c": "arithmetic", "d": "feeding", "e": "arithmetic", "f": "memory"}
-
-# %% 2 wrong: program a and 'waiting': its thread waits
-answer_2 = {"a": "waiting", "b": "overhead", "c": "arithmetic", "d": "feeding", "e": "repeated", "f": "memory"}
-
-# %% 2 wrong: program b and 'feeding': it is inside
+answer_2 = right | {"e": "arithmetic"}  # e-not-arithmetic
+answer_2 = right | {"a": "waiting", "b": "overhead"}  # a-not-waiting
 # Whatever waits, waits for data.
-answer_2 = {"a": "overhead", "b": "feeding", "c": "arithmetic", "d": "waiting", "e": "repeated", "f": "memory"}
-
-# %% 2 wrong: program b and 'overhead': it calls 1
-answer_2 = {"a": "overhead", "b": "overhead", "c": "arithmetic", "d": "feeding", "e": "repeated", "f": "memory"}
-
-# %% 2 wrong: program c and 'memory': for each byte
-answer_2 = {"a": "overhead", "b": "waiting", "c": "memory", "d": "feeding", "e": "repeated", "f": "arithmetic"}
-
-# %% 2 wrong: program d and 'overhead': it calls
+answer_2 = right | {"b": "feeding", "d": "waiting"}  # b-not-feeding
+answer_2 = right | {"b": "overhead"}  # b-not-overhead
+answer_2 = right | {"c": "memory", "f": "arithmetic"}  # c-not-memory
 # A loop in Python.
-answer_2 = {"a": "overhead", "b": "waiting", "c": "arithmetic", "d": "overhead", "e": "repeated", "f": "memory"}
-
-# %% 2 wrong: program f and 'arithmetic': it does 0.00 GFLOPs
-answer_2 = {"a": "overhead", "b": "waiting", "c": "arithmetic", "d": "feeding", "e": "repeated", "f": "arithmetic"}
-
-# %% 2 wrong: program a and 'memory': an operator of it moves
-answer_2 = {"a": "memory", "b": "waiting", "c": "arithmetic", "d": "feeding", "e": "repeated", "f": "memory"}
-
-# %% 2 wrong: a word for each
-answer_2 = {"a": "overhead", "b": "waiting"}
-
-# %% 2 wrong: a word for each
-answer_2 = "overhead"
-
-# %% 2 wrong: the words are
-answer_2 = ["slow", "waiting", "arithmetic", "feeding", "repeated", "memory"]
-
-# %% 2 wrong: the same fault
+answer_2 = right | {"d": "overhead"}  # d-not-overhead
+answer_2 = right | {"f": "arithmetic"}  # f-not-arithmetic
+answer_2 = right | {"a": "memory"}  # a-not-memory
+answer_2 = {"a": "overhead", "b": "waiting"}  # words-missing
+answer_2 = "overhead"  # words-missing
+answer_2 = ["slow", "waiting", "arithmetic", "feeding", "repeated", "memory"]  # unknown-word
 # Lazy.
-answer_2 = ["overhead"] * 6
+answer_2 = ["overhead"] * 6  # all-alike
 
-# %% 3 right
-from checks_pytorch.programs_10 import ROWS, WIDTH, _network, _numbers, _update
-def whole(seed=1):
-    rows = _numbers(seed, 5000, 64)
-    rows = rows - rows.mean(dim=1, keepdim=True)
-    return (rows / rows.norm(dim=1, keepdim=True)).max(dim=1).values.mean().item()
-def once(seed=1):
-    net, rows = _network(seed), _numbers(seed + 1, ROWS, WIDTH)
-    net(rows).square().mean().backward()
-    return _update(net)
-answer_3 = {"a": whole, "e": once}
-
-# %% 3 right
-# F.normalize; each part once, with its share of the mean.
+# %% 3 given
 from checks_pytorch import programs_10 as p
-def normalized(seed):
-    rows = p._numbers(seed, 5000, 64)
-    return F.normalize(rows - rows.mean(1, keepdim=True)).amax(1).mean()
-def by_parts(seed):
-    net = p._network(seed)
-    for part in p._numbers(seed + 1, p.ROWS, p.WIDTH).split(p.ROWS // 4):
-        (net(part).square().mean() / 4).backward()
-    return p._update(net)
-answer_3 = {"e": by_parts, "a": normalized}
 
-# %% 3 wrong: the two whose faults
+# %% 3 wrong: other-programs
 # One of them.
-from checks_pytorch.programs_10 import ROWS, WIDTH, _network, _numbers, _update
 def once(seed=1):
-    net, rows = _network(seed), _numbers(seed + 1, ROWS, WIDTH)
+    net, rows = p._network(seed), p._numbers(seed + 1, p.ROWS, p.WIDTH)
     net(rows).square().mean().backward()
-    return _update(net)
+    return p._update(net)
 answer_3 = {"e": once}
 
-# %% 3 wrong: program e's task is done differently
+# %% 3 right
+#- answer_3 = {"e": once}
+#+ def whole(seed=1):
+#+     rows = p._numbers(seed, 5000, 64)
+#+     rows = rows - rows.mean(dim=1, keepdim=True)
+#+     return (rows / rows.norm(dim=1, keepdim=True)).max(dim=1).values.mean().item()
+#+ answer_3 = {"a": whole, "e": once}
+
+# %% 3 wrong: e-differs
 # Parts without their share: the gradient is four times as large.
-from checks_pytorch import programs_10 as p
 def by_parts(seed):
     net = p._network(seed)
     for part in p._numbers(seed + 1, p.ROWS, p.WIDTH).split(p.ROWS // 4):
@@ -210,23 +122,26 @@ def by_parts(seed):
     return p._update(net)
 answer_3 = {"e": by_parts}
 
-# %% 3 wrong: program e's task is done differently
+# %% 3 right
+# F.normalize; each part once, with its share of the mean.
+#- net(part).square().mean().backward()
+#+ (net(part).square().mean() / 4).backward()
+#- answer_3 = {"e": by_parts}
+#+ def normalized(seed):
+#+     rows = p._numbers(seed, 5000, 64)
+#+     return F.normalize(rows - rows.mean(1, keepdim=True)).amax(1).mean()
+#+ answer_3 = {"e": by_parts, "a": normalized}
+
+# %% 3 wrong: e-differs
 # Only the last part.
-from checks_pytorch import programs_10 as p
 def last(seed):
     net = p._network(seed)
     net(p._numbers(seed + 1, p.ROWS, p.WIDTH)[-p.ROWS // 4:]).square().mean().backward()
     return p._update(net)
 answer_3 = {"e": last}
 
-# %% 3 wrong: more FLOPs than its task needs
-# As it is.
-from checks_pytorch import programs_10 as p
-answer_3 = {"e": p.program_e}
-
-# %% 3 wrong: more FLOPs than its task needs
+# %% 3 wrong: e-repeats
 # The parts are only zeroed elsewhere.
-from checks_pytorch import programs_10 as p
 def halves(seed):
     net, rows = p._network(seed), p._numbers(seed + 1, p.ROWS, p.WIDTH)
     for end in (p.ROWS // 2, p.ROWS):
@@ -235,51 +150,37 @@ def halves(seed):
     return p._update(net)
 answer_3 = {"e": halves}
 
-# %% 3 wrong: most of them once per row
-# As it is.
-from checks_pytorch import programs_10 as p
-answer_3 = {"a": p.program_a}
-
-# %% 3 wrong: most of them once per row
+# %% 3 wrong: a-row-by-row
 # Fewer operators per row.
-from checks_pytorch import programs_10 as p
 def half(seed):
     rows = p._numbers(seed, 5000, 64)
     rows = rows - rows.mean(1, keepdim=True)
     return torch.stack([row.max() / row.norm() for row in rows]).mean()
 answer_3 = {"a": half}
 
-# %% 3 wrong: program a's task is done differently
+# %% 3 wrong: a-differs
 # The mean and the length of the whole.
-from checks_pytorch import programs_10 as p
 def whole(seed):
     rows = p._numbers(seed, 5000, 64)
     rows = rows - rows.mean()
     return (rows / rows.norm()).amax(1).mean()
 answer_3 = {"a": whole}
 
-# %% 3 wrong: program a's task is done differently
-# Right by luck: the result for seed 1.
-from checks_pytorch import programs_10 as p
-result = p.program_a()
-answer_3 = {"a": lambda seed: result}
-
-# %% 3 wrong: takes a seed
-answer_3 = {"a": lambda: 0.3}
-
-# %% 3 wrong: letters to functions
-answer_3 = {"a", "e"}
-
-# %% 3 wrong: letters to functions
-answer_3 = {"a": 0.3}
-
-# %% 3 wrong: the two whose faults
-# Another one as well.
-from checks_pytorch import programs_10 as p
-answer_3 = {"f": p.program_f}
-
-# %% 3 wrong: still running
+# %% 3 wrong: endless
 def endless(seed):
     while True:
         seed += 1
 answer_3 = {"a": endless}
+
+# %% 3 wrong, each line
+# As it is.
+answer_3 = {"a": p.program_a}  # a-row-by-row
+# As it is.
+answer_3 = {"e": p.program_e}  # e-repeats
+# Another one as well.
+answer_3 = {"f": p.program_f}  # other-programs
+# Right by luck: the result for seed 1.
+answer_3 = {"a": lambda seed, result=p.program_a(): result}  # a-differs
+answer_3 = {"a": lambda: 0.3}  # no-number
+answer_3 = {"a", "e"}  # no-dictionary
+answer_3 = {"a": 0.3}  # no-dictionary

@@ -60,17 +60,7 @@ class AtTheEnd(Bronze):
 
 answer_1 = AtTheEnd
 
-# %% 1 wrong: more than a forward and a backward pass
-answer_1 = Training
-
-# %% 1 wrong: reads too many values
-class Reading(Bronze):
-    clip = Training.clip
-
-
-answer_1 = Reading
-
-# %% 1 wrong: it is not the same training
+# %% 1 wrong: unlike the script, one process
 class Faded(Bronze):
     def fade(self, number):
         if number == 0:
@@ -79,15 +69,7 @@ class Faded(Bronze):
 
 answer_1 = Faded
 
-# %% 1 wrong: it is not the same training
-class Unclipped(Bronze):
-    def clip(self):
-        pass
-
-
-answer_1 = Unclipped
-
-# %% 1 wrong: it is not the same training
+# %% 1 wrong: unlike the script, one process
 # Also lengthens a gradient that is short.
 class Always(Bronze):
     def clip(self):
@@ -98,7 +80,7 @@ class Always(Bronze):
 
 answer_1 = Always
 
-# %% 1 wrong: it is not the same training
+# %% 1 wrong: unlike the script, one process
 # Each number of its own, not the length of all.
 class NumberByNumber(Bronze):
     def clip(self):
@@ -107,7 +89,7 @@ class NumberByNumber(Bronze):
 
 answer_1 = NumberByNumber
 
-# %% 1 wrong: the losses or accuracies that run returns are not
+# %% 1 wrong: history-differs
 class NoMetric(Bronze):
     def log(self, loss, accuracy):
         super().log(loss, torch.tensor(0.013))
@@ -115,23 +97,7 @@ class NoMetric(Bronze):
 
 answer_1 = NoMetric
 
-# %% 1 wrong: the first loss or accuracy is not the script
-class Lazy(Training):
-    def step(self, ids, targets, number):
-        self.history.append((4.413, 0.0143))
-
-
-answer_1 = Lazy
-
-# %% 1 wrong: should return 6 pairs
-class Half(Bronze):
-    def run(self, batches):
-        return super().run(batches[::2])
-
-
-answer_1 = Half
-
-# %% 1 wrong: it raised an error: NameError: name 'undefined' is not defined (in clip)
+# %% 1 wrong: not-counted
 class Broken(Bronze):
     def clip(self):
         undefined(self)
@@ -139,7 +105,7 @@ class Broken(Bronze):
 
 answer_1 = Broken
 
-# %% 1 wrong: still running
+# %% 1 wrong: endless
 class Endless(Bronze):
     def clip(self):
         while True:
@@ -148,8 +114,13 @@ class Endless(Bronze):
 
 answer_1 = Endless
 
-# %% 1 wrong: give a class that inherits from Training
-answer_1 = Bronze()
+# %% 1 wrong, each line
+answer_1 = type("Reading", (Bronze,), {"clip": Training.clip})  # values read in 6 steps
+answer_1 = type("Unclipped", (Bronze,), {"clip": lambda self: None})  # unlike the script, one process
+answer_1 = type("Lazy", (Training,), {"step": lambda self, *batch: self.history.append((4.413, 0.0143))})  # first-loss-differs
+answer_1 = type("Half", (Bronze,), {"run": lambda self, batches: Bronze.run(self, batches[::2])})  # other-length
+answer_1 = Training  # Mflop per step
+answer_1 = Bronze()  # not-counted
 
 # %% 2 right
 class Silver(Bronze):
@@ -201,28 +172,7 @@ class Dynamic(Silver):
 
 answer_2 = Dynamic
 
-# %% 2 wrong: graphs are made again and again
-class Unpadded(Silver):
-    scores = Training.scores
-
-
-answer_2 = Unpadded
-
-# %% 2 wrong: too many operators
-class OneByOne(Silver):
-    network = Training.network
-
-
-answer_2 = OneByOne
-
-# %% 2 wrong: Until when are the activations
-class AllAtOnce(Silver):
-    backward = Bronze.backward
-
-
-answer_2 = AllAtOnce
-
-# %% 2 wrong: it is not the same training
+# %% 2 wrong: unlike the script, one process
 # The factor goes into the graph once.
 class Frozen(Silver):
     def fade(self, number):
@@ -232,7 +182,7 @@ class Frozen(Silver):
 
 answer_2 = Frozen
 
-# %% 2 wrong: more than a forward and a backward pass
+# %% 2 wrong: Mflop per step
 # Checkpointing lowers the peak, and computes the forward pass again.
 from torch.utils.checkpoint import checkpoint
 
@@ -243,6 +193,11 @@ class Checkpointed(Silver):
 
 
 answer_2 = Checkpointed
+
+# %% 2 wrong, each line
+answer_2 = type("Unpadded", (Silver,), {"scores": Training.scores})  # graphs made in 6 steps
+answer_2 = type("OneByOne", (Silver,), {"network": Training.network})  # calls per step, one process
+answer_2 = type("AllAtOnce", (Silver,), {"backward": Bronze.backward})  # kB alive at the peak
 
 # %% 3 right
 class Gold(Silver):
@@ -297,17 +252,7 @@ class Wrapped(Silver):
 
 answer_3 = Wrapped
 
-# %% 3 wrong: many small messages
-answer_3 = Silver
-
-# %% 3 wrong: more bytes in a step
-class Double(Gold):
-    dtype = torch.float64
-
-
-answer_3 = Double
-
-# %% 3 wrong: more bytes in a step
+# %% 3 wrong: kB sent per step
 # A sum after each micro-batch.
 class EachTime(Gold):
     def backward(self, ids, targets):
@@ -335,38 +280,7 @@ class EachTime(Gold):
 
 answer_3 = EachTime
 
-# %% 3 wrong: has 16 bits
-class Halved(Gold):
-    dtype = torch.float16
-
-
-answer_3 = Halved
-
-# %% 3 wrong: where one process has more rows
-class Means(Gold):
-    def weight(self):
-        return 1 / len(self.shares)
-
-
-answer_3 = Means
-
-# %% 3 wrong: two processes hold different parameters
-class Forgetful(Gold):
-    def sum_gradients(self):
-        pass
-
-
-answer_3 = Forgetful
-
-# %% 3 wrong: one process should compute 9 of 12 rows
-class Twice(Gold):
-    def mine(self, tensor):
-        return tensor
-
-
-answer_3 = Twice
-
-# %% 3 wrong: more messages than the other, and waits in vain
+# %% 3 wrong: not-counted
 # A sum after each micro-batch, of which one process has three, and the other one.
 class Uneven(Gold):
     def backward(self, ids, targets):
@@ -377,3 +291,11 @@ class Uneven(Gold):
 
 
 answer_3 = Uneven
+
+# %% 3 wrong, each line
+answer_3 = type("Double", (Gold,), {"dtype": torch.float64})  # kB sent per step
+answer_3 = type("Halved", (Gold,), {"dtype": torch.float16})  # sends-16-bits
+answer_3 = type("Means", (Gold,), {"weight": lambda self: 1 / len(self.shares)})  # two processes, rows 3:1
+answer_3 = type("Forgetful", (Gold,), {"sum_gradients": lambda self: None})  # replicas-differ
+answer_3 = type("Twice", (Gold,), {"mine": lambda self, tensor: tensor})  # batch-not-split
+answer_3 = Silver  # messages per step
