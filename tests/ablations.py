@@ -479,19 +479,17 @@ def no_join(join):
 
 @changes("torch")
 def empty_checkpoint(torch):
-    """Let a checkpoint give nothing back: zeros for a tensor, and for a rank of a job step 0 and nothing to load."""
+    """Let a checkpoint give nothing back: zeros for a tensor, and in a job of torchrun step 0 and nothing to load."""
     def load_nothing(load, *args, **options):
         found = load(*args, **options)
         if torch.is_tensor(found):
             return torch.zeros_like(found)
         return {**found, "done": 0} if "RANK" in os.environ else found
 
-    def keep_as_it_is(load_state_dict, *args, **options):
-        return None if "RANK" in os.environ else load_state_dict(*args, **options)
-
     wrap(torch, "load", load_nothing)
-    wrap(torch.nn.Module, "load_state_dict", keep_as_it_is)
-    wrap(torch.optim.Optimizer, "load_state_dict", keep_as_it_is)
+    if "TORCHELASTIC_RESTART_COUNT" in os.environ:
+        torch.nn.Module.load_state_dict = lambda net, state: None
+        torch.optim.Optimizer.load_state_dict = lambda optimizer, state: None
 
 
 @changes("torch.distributed.checkpoint")

@@ -32,7 +32,7 @@ LESSONS_MATTER = re.compile(r"notebooks|ipynb|LESSONS")  # in a file of tests
 def project():
     """Return every file of the project, those of editors, caches and builds left out."""
     found = [path for path in ROOT.iterdir() if path.is_file()]
-    for part in [*PARTS, ".ci", ".github"]:
+    for part in [*PARTS, ".ci", ".devcontainer", ".github"]:
         found += [path for path in (ROOT / part).rglob("*") if path.is_file()]
     return [path for path in found if not {"__pycache__", ".ipynb_checkpoints"} & set(path.parts)]
 

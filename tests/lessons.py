@@ -131,7 +131,7 @@ KINDS = ["00-start-here", "03-asynchronous-computation", "pytorch/00-start-here"
          "pytorch/05-sharding"]
 
 
-def each_kind(lessons=INSTALLED):
+def each_kind():
     """Return lessons as parameters of a test that runs after every change with `KINDS` alone."""
     return [pytest.param(lesson, id=lesson.name, marks=[] if lesson.name in KINDS else pytest.mark.weekly)
-            for lesson in lessons]
+            for lesson in INSTALLED]

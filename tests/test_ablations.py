@@ -50,8 +50,8 @@ def shortest_slice(lesson):
     return name if name and lengths[name] <= SHORT else None
 
 
-SLICES = [pytest.param(lesson, shortest_slice(lesson), id=lesson.name) for lesson in LESSONS
-          if "deeper" not in lesson.name and lesson.name not in WHOLE and shortest_slice(lesson)]
+SLICES = [pytest.param(lesson, name, id=lesson.name) for lesson in LESSONS
+          if "deeper" not in lesson.name and lesson.name not in WHOLE and (name := shortest_slice(lesson))]
 CASES = [pytest.param(lesson, name, id=f"{lesson}-{name}") for lesson in LESSONS for name in NAMED[lesson]]
 
 

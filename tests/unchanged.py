@@ -54,9 +54,8 @@ def pytest_configure_node(node):
 
 def pytest_ignore_collect(collection_path, config):
     """Leave out the files that have not changed."""
-    if collection_path.is_relative_to(ROOT) and collection_path.relative_to(ROOT).as_posix() in config.stash[UNCHANGED]:
-        return True
-    return None
+    unchanged = {ROOT / file for file in config.stash[UNCHANGED]}
+    return True if collection_path in unchanged else None
 
 
 def pytest_runtest_logreport(report):
