@@ -289,4 +289,4 @@ def test_only_a_compiler_that_works_is_found(compiler, tmp_path, monkeypatch):
         stub.write_text(f"#!/bin/sh\n{COMPILERS[compiler]}\n")
         stub.chmod(0o755)
     monkeypatch.setenv("CXX", str(stub))
-    assert conftest.probe_compiler()
+    assert conftest.compiler_fault.__wrapped__()
