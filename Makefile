@@ -32,7 +32,7 @@ lab: setup ## opens your own copy of the lessons (LESSONS=stored: the originals,
 	$(EDITIONS) lab $(OPENED) --ip "$(or $(IP),127.0.0.1)" $(LANGUAGE_OF) -- $(LAB_ARGS)
 
 EVERYTHING = $(if $(ALL),--all)
-NBGRADER = .venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra grade
+NBGRADER = .venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra nbgrader
 test: setup ## runs what has changed of the tests, and of 21 notebooks without their exercises (ALL=1 runs all of it)
 	.venv/bin/python -m pytest $(EVERYTHING) $(ARGS)
 
@@ -44,7 +44,7 @@ soak: setup ## runs the lessons again and again, every fourth time with all core
 	.venv/bin/python tests/soak.py $(or $(RUNS),20)
 
 mutants: setup ## changes the code, and lists what no test notices (hours; MODULES=... names some, SAMPLE=4 tries few)
-	.venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra mutants --extra grade
+	.venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra mutants
 	.venv/bin/python tests/mutants.py $(or $(SAMPLE),0) $(MODULES)
 
 benchmark: setup ## races the helpers, their peers and the limits, and writes a page about it (ARGS=FOLDER: there)
@@ -70,11 +70,11 @@ site: setup ## makes a site in build/site (PDF=1, EPUB=1: also as a book; REPOSI
 student: setup ## makes an edition without solutions and outputs in build/student: assignments for nbgrader
 	$(EDITIONS) student build/student$(SUFFIX) $(LANGUAGE_OF)
 
-SUBMISSIONS ?= $(HANDED_IN)# the earlier name of SUBMISSIONS
-grade: setup ## grades what students submitted, with nbgrader (SUBMISSIONS=... names a folder or a zip file)
-	$(if $(SUBMISSIONS),,$(error name what was submitted: make grade SUBMISSIONS=folder))
-	$(NBGRADER)
-	$(EDITIONS) grade '$(SUBMISSIONS)' $(LANGUAGE_OF) $(ARGS)
+# The shell reads names of files from its environment, so that they may have quotes, and neither it nor make expands them.
+grade: export SUBMITTED := $(or $(value SUBMISSIONS),$(value HANDED_IN))# the earlier name of SUBMISSIONS
+grade: setup ## grades what students submitted (SUBMISSIONS=folder, or a zip file; LESSON=... grades one)
+	$(if $(SUBMITTED),,$(error name what was submitted: make grade SUBMISSIONS=folder))
+	$(EDITIONS) grade "$$SUBMITTED" $(if $(LESSON),--lesson "$$LESSON") $(LANGUAGE_OF) $(ARGS)
 
 # "fewest" keeps one version of each package for Python 3.10 and 3.11, so CI's run with one of them holds for both. The
 # PyTorch track's lock cannot do the same: no version of NumPy runs with both Python 3.10 and 3.14.

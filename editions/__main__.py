@@ -5,7 +5,6 @@ import signal
 import sys
 import zipfile
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
@@ -58,8 +57,10 @@ def parser():
     lab.epilog = "What follows -- is for JupyterLab."
     grade = add_edition("grade", grade_submissions)
     grade.add_argument("--folder", dest="results", type=full_path, help="for the results")
+    grade.add_argument("--lesson", help="the lesson to grade, or how its name begins, instead of all")
     grade.add_argument("--seconds", type=float, help="for an exercise")
     grade.add_argument("--memory", type=float, help="GB for an exercise")
+    grade.add_argument("--without-isolation", action="store_true", help="grade where bubblewrap cannot isolate runs")
     return whole
 
 
@@ -132,18 +133,23 @@ def open_lab(asked):
 
 def grade_submissions(asked):
     """Grade the answers that students submitted in a folder or a zip file."""
-    if not find_spec("nbgrader"):
-        sys.exit("nbgrader is not installed: `make grade` installs it, with Python 3.11 or newer")
     from .grading.grade import grade
     from .grading.runs import RunLimits
-    limits = {name: getattr(asked, name) for name in ("seconds", "memory") if getattr(asked, name)}
-    results = asked.results or asked.folder.with_name(f"{asked.folder.stem}-graded")
+    given = {name: getattr(asked, name) for name in ("seconds", "memory") if getattr(asked, name)}
+    limits = RunLimits(**given, isolated=not asked.without_isolation)
     try:
-        grade(asked.folder, results, RunLimits(**limits), asked.translation)
+        grade(asked.folder, asked.results or results_of(asked.folder), limits, asked.translation, asked.lesson)
     except KeyboardInterrupt:
-        sys.exit("\ninterrupted: the same command goes on from here")
+        sys.exit("\n" + asked.translation.say("interrupted: the same command goes on from here"))
     except (OSError, zipfile.BadZipFile) as error:
         sys.exit(f"{asked.folder}: {error}")
+
+
+def results_of(submitted):
+    """Return a folder for the results: named as a zip file without its ending, unless that is another folder's name."""
+    is_zip = submitted.is_file() and submitted.suffix.lower() == ".zip"
+    name = submitted.stem if is_zip and not submitted.with_suffix("").exists() else submitted.name
+    return submitted.with_name(f"{name}-graded")
 
 
 if __name__ == "__main__":

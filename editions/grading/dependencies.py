@@ -3,42 +3,77 @@ import ast
 import contextlib
 import symtable
 from functools import cache
-from tokenize import TokenError
 from typing import NamedTuple
 
 from IPython.core.inputtransformer2 import TransformerManager
 
 SHOWS = {"print", "display", "bars", "curves", "show", "plot", "sliders"}  # calls that change nothing they are given
-
-NO_PYTHON = SyntaxError, ValueError, RecursionError, MemoryError, TokenError  # what a cell raises that cannot be parsed
+NO_NAMES = {"matplotlib", "timeit", "prun", "pip", "conda"}  # magics that bind no name
+HIDDEN = {"globals", "locals", "builtins", "__builtins__", "__main__"}  # through these, names are bound unseen
+SHELL = {"system", "getoutput"}  # the calls that lines with `!` become
 
 
 class Names(NamedTuple):
-    """The global names that a cell binds, uses, and changes in place."""
+    """The global names that a cell binds, uses, and changes in place, and whether it may bind others, which hide."""
 
     binds: frozenset
     uses: frozenset
     changes: frozenset
+    hides: bool = False
+
+
+NO_NAME = Names(frozenset(), frozenset(), frozenset())
+
+
+@cache
+def python_of(source):
+    """Return the Python that IPython makes of a cell: magics and lines with `!` become calls."""
+    try:
+        return TransformerManager().transform_cell(source)
+    except Exception:  # of any kind: it gives up after 500 lines
+        return source
+
+
+def magic_in(node):
+    """Return the arguments of the call that a magic has become: its name, its line, the rest of the cell; else []."""
+    called = getattr(node, "func", None)
+    if isinstance(called, ast.Attribute) and called.attr in ("run_line_magic", "run_cell_magic"):
+        return [getattr(argument, "value", None) for argument in node.args]
+    return []
 
 
 @cache
 def names_of(source):
-    """Return the names of a cell; those of a cell that is not Python are empty sets."""
+    """Return the names of a cell; a cell that cannot be parsed has none."""
     try:
-        source = TransformerManager().transform_cell(source)  # magics become calls
+        source = python_of(source)
         tree = ast.parse(source)
+        if len(tree.body) == 1 and len(magic := magic_in(getattr(tree.body[0], "value", None))) == 3:
+            return names_of(magic[2])._replace(hides=True)
         symbols = _global_symbols(symtable.symtable(source, "cell", "exec"))
-    except NO_PYTHON:
-        return Names(frozenset(), frozenset(), frozenset())
-    binds = {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
-    changes = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            changes |= _changed_by(node.value)
-        elif isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            changes |= _root(node)
-    uses = {symbol.get_name() for symbol in symbols if symbol.is_referenced()}
-    return Names(frozenset(binds), frozenset(uses), frozenset(changes))
+        binds = {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
+        changes = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                changes |= _changed_by(node.value)
+            elif isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+                changes |= _root(node)
+        uses = {symbol.get_name() for symbol in symbols if symbol.is_referenced()}
+        return Names(frozenset(binds), frozenset(uses), frozenset(changes), any(map(_hides, ast.walk(tree))))
+    except Exception:  # of any kind: the source is a stranger's
+        return NO_NAME
+
+
+def _hides(node):
+    """Return whether a part of a cell may bind names that its symbol table does not show."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return bool({"*", *HIDDEN} & {alias.name for alias in node.names})
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "exec":
+        return len(node.args) == 1  # else it binds them elsewhere
+    if isinstance(node, ast.Attribute) and getattr(getattr(node.value, "func", None), "id", "") == "get_ipython":
+        return not node.attr.startswith("run_line") and node.attr not in SHELL
+    magic = magic_in(node)
+    return bool(magic and magic[0] not in NO_NAMES) or getattr(node, "id", "") in HIDDEN
 
 
 def _global_symbols(table):
@@ -71,25 +106,26 @@ def _root(node):
 def depends_on(cells, needed, always=()):
     """Return the indices of the cells on which a cell after them depends that uses the names `needed`.
 
-    `cells` are their Names. Found are the cells with an index in `always`, and, from the last to the first, those that
-    bind or change a name that is needed so far. What they bind is no longer needed from cells before them; what they
-    use is.
+    `cells` are their Names. Found are the cells with an index in `always`, those that may bind names which hide, and,
+    from the last to the first, those that bind or change a name that is needed so far. What they bind is no longer
+    needed from cells before them; what they use is.
     """
     needed = set(needed)
     found = set()
     for index in reversed(range(len(cells))):
         cell = cells[index]
-        if index in always or needed & (cell.binds | cell.changes):
+        if index in always or cell.hides or needed & (cell.binds | cell.changes):
             found.add(index)
             needed = (needed - cell.binds) | cell.uses
     return sorted(found)
 
 
+@cache
 def definitions(source):
     """Return the top-level statements of a cell by the names that they bind, in a form that ignores the layout."""
     found = {}
-    with contextlib.suppress(*NO_PYTHON):
-        for statement in ast.parse(source).body:
+    with contextlib.suppress(Exception):
+        for statement in ast.parse(python_of(source)).body:
             for name in names_of(ast.unparse(statement)).binds:
                 found[name] = ast.dump(statement)
     return found

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from d2lhelpers.score import LEVELS
 
-from .dependencies import Names, arguments_of, depends_on, left_open, names_of, statements_of
+from .dependencies import arguments_of, depends_on, left_open, names_of, statements_of
 
 HEADING = re.compile(r"^#+ Exercise (\d+)(?: · (.+))?$", re.MULTILINE)
 
@@ -45,8 +45,6 @@ class Lesson:
         self.whole = set()  # exercises that need every cell before them
         self.broken = {}  # why an exercise cannot be graded here
         self._find_exercises()
-        core = [cell for cell in self.cells if cell.cell_type == "code" and self.section[cell.id] == 0]
-        self.core_names = frozenset().union(*(names_of(cell.source).binds for cell in core))
         self.sources = {cell.id: cell.source.strip() for cell in self.cells}
 
     def _find_exercises(self):
@@ -92,14 +90,57 @@ class Lesson:
 def cut(lesson, number, answers):
     """Return the cells to run before an exercise's check: the set-up, what the answer depends on, and the answer.
 
-    The lesson's cells are the instructor's own. Of the other cells of a student, those are run that bind a name which
-    is needed and which no cell of the lesson binds.
+    The lesson's cells are the instructor's own. Of the other cells of a student, those are run that bind or change a
+    name which is needed and which the check does not need as it is in the lesson.
     """
     cells = cells_before_check(lesson, number, answers)
-    names = [names_that_count(cell, lesson, number) for cell in cells]
+    fixed = fixed_names(lesson, number)
+    names = [names_that_count(cell, number, fixed) for cell in cells]
     always = {index for index, cell in enumerate(cells) if cell.always}
     needed = names_of(lesson.exercises[number].check.source).uses
     return [cells[index] for index in depends_on(names, needed, always)]
+
+
+def whole(lesson, number, answers):
+    """Return the cells to run before an exercise's check if a cut is not enough: all, as in the student's notebook.
+
+    They are in the student's order, without checks and solutions; the set-up is the instructor's, too.
+    """
+    exercise = lesson.exercises[number]
+    checks = {each.check.id for each in lesson.exercises.values()}
+    as_it_is = {key for key, source in answers.cells if source.strip() == lesson.sources.get(key)}
+    cells = [Cell(cell.source, "lesson", 0, True) for cell in lesson.cells
+             if "setup" in cell.metadata.get("tags", []) and cell.id not in as_it_is]
+    below = end_of(lesson, exercise.check, [key for key, _ in answers.cells], last=True)
+    for key, source in answers.cells[:below]:
+        section = lesson.section.get(key, 0)
+        if key in checks or (section is None and key in as_it_is):
+            continue
+        is_answer = source in answers.own[number]
+        owner = "lesson" if key in as_it_is and not is_answer else "student"
+        cells.append(Cell(source, owner, number if is_answer else section or 0, is_answer))
+    return cells
+
+
+def end_of(lesson, check, keys, last=False):
+    """Return how many of a student's cells, of which `keys` says which cells of the lesson they are, precede a check.
+
+    Of copies of the check the first one counts, or the last. Where there is none, what would stand below it is the end.
+    """
+    ids = [cell.id for cell in lesson.cells]
+    ends = [index for index, key in enumerate(keys) if key == check.id]
+    ends = ends or [index for index, key in enumerate(keys) if key in ids[ids.index(check.id):]][:1] or [len(keys)]
+    return ends[-1 if last else 0]
+
+
+def fixed_names(lesson, number):
+    """Return the names of the lesson that an exercise's check needs, itself or through the lesson's cells."""
+    exercise = lesson.exercises[number]
+    before = lesson.cells[:[cell.id for cell in lesson.cells].index(exercise.check.id)]
+    names = [names_of(cell.source) for cell in before if cell.cell_type == "code"
+             and (lesson.section[cell.id] == 0 or cell.id == exercise.given.id)]
+    needed = names_of(exercise.check.source).uses - set(left_open(exercise.given.source))
+    return needed.union(*(names[index].uses for index in depends_on(names, needed)))
 
 
 def cells_before_check(lesson, number, answers):
@@ -130,9 +171,9 @@ def cells_at(cell, lesson, number, answers):
     return cells + [Cell(source, "student") for source in answers.added.get(cell.id, [])]
 
 
-def names_that_count(cell, lesson, number):
-    """Return the names of a cell; a student's cell counts outside the answer only for names that the lesson lacks."""
+def names_that_count(cell, number, fixed):
+    """Return the names of a cell; a student's cell counts outside the answer only for names that are not `fixed`."""
     names = names_of(cell.source)
     if cell.owner == "lesson" or cell.exercise == number:
         return names
-    return Names(names.binds - lesson.core_names, names.uses, frozenset())
+    return names._replace(binds=names.binds - fixed, changes=names.changes - fixed)

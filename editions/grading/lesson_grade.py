@@ -1,5 +1,6 @@
 """A line of grades.csv: what one student submitted of one lesson, and what became of it."""
-from .answers import answers_in
+from ..translations import ENGLISH
+from .remarks import remark_of, say, to_instructor
 
 
 def short(number):
@@ -7,15 +8,20 @@ def short(number):
     return int(number) if number == int(number) else round(number, 2)
 
 
+def ungraded(points, said="", why=None):
+    """Return a result without a run."""
+    return {"points": points, "cells": [], "said": said, "why": why}
+
+
 class LessonGrade:
     """A student's work on one lesson: the notebook that counts, the results so far, and what there is to remark."""
 
-    def __init__(self, submission, lesson, remarks):
+    def __init__(self, submission, lesson, remarks, answers=None):
         self.submission = submission
         self.lesson = lesson
         self.remarks = remarks
         self.results = {}
-        self.answers = answers_in(submission.notebook, lesson) if lesson else None
+        self.answers = answers
 
     @property
     def title(self):
@@ -31,29 +37,31 @@ class LessonGrade:
         levels = self.lesson.exercises[numbers[0]].is_level
         return numbers[::-1] if levels else numbers
 
-    def try_to_grade(self, grader):
+    def try_to_grade(self, grader, translation=ENGLISH):
         """Grade all exercises; a fault of ours costs no other student a grade, and the remark names it."""
         try:
-            self.grade(grader)
+            self.grade(grader, translation)
         except OSError:  # a full disk, or an interruption
             raise
         except Exception as error:
-            self.remarks.append(f"not graded, because of a fault in the grader: {error!r}")
+            fault = say("not graded, because of a fault in the grader: {error}", error=repr(error))
+            self.remarks.append(to_instructor(fault))
 
-    def grade(self, grader):
-        """Grade all exercises."""
+    def grade(self, grader, translation=ENGLISH):
+        """Grade all exercises; the checks speak the language of the translation."""
         whose = f"{self.submission.student} {self.submission.number}"
         reached = False
         for number in self.exercises:
             if reached:
-                result = {"points": 1, "cells": [], "said": "reached by the answer to a higher level", "why": ""}
+                result = ungraded(1, said=say("reached by the answer to a higher level"))
             elif number in self.lesson.broken:
-                result = {"points": None, "cells": [], "said": "", "why": self.lesson.broken[number]}
+                result = ungraded(None, why=self.lesson.broken[number])
             elif not self.answers.own[number]:
-                result = {"points": 0, "cells": [], "said": "no answer", "why": ""}
+                result = ungraded(0, said=say("no answer"))
             else:
                 result = grader.graded(self.lesson, number, self.answers, whose)
-            reached |= self.lesson.exercises[number].is_level and result["said"].splitlines()[-1:] == ["right"]
+                is_right = str(result["said"]).splitlines()[-1:] == [translation.say("right")]
+                reached = is_right and self.lesson.exercises[number].is_level
             self.results[number] = result
 
     @property
@@ -62,11 +70,14 @@ class LessonGrade:
         given = [result["points"] for result in self.results.values() if result["points"] is not None]
         return short(sum(given)) if given else None
 
-    @property
-    def remark(self):
-        """Return all remarks in one line."""
-        notes = list(self.remarks)
+    def about(self, number):
+        """Return the remarks on an exercise: why its check gave no points, and what is odd about the answer."""
+        notes = [self.results[number]["why"], *self.answers.notes.get(number, [])]
+        return [remark_of(note) for note in notes if note]
+
+    def remark(self, translation=ENGLISH):
+        """Return all remarks in one line, in the language of the translation."""
+        remarks = list(self.remarks)
         for number in sorted(self.results):
-            about = [self.results[number]["why"], *self.answers.notes.get(number, [])]
-            notes += [f"exercise {number}: {note}" for note in about if note]
-        return "; ".join(notes)
+            remarks += [say("exercise {number}: {remark}", number=number, remark=each) for each in self.about(number)]
+        return translation.say("; ").join(remark.shown(translation) for remark in remarks)

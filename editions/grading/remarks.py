@@ -26,3 +26,12 @@ def say(text, **values):
 def to_instructor(remark):
     """Return a remark that is not shown to the student."""
     return remark._replace(for_student=False)
+
+
+def remark_of(kept):
+    """Return the remark that JSON has kept as a list, also one within another; a plain text has no fields."""
+    if isinstance(kept, list):
+        text, values, *rest = kept
+        return Remark(text, {name: remark_of(value) if isinstance(value, list) else value
+                             for name, value in values.items()}, *rest)
+    return kept if isinstance(kept, Remark) else Remark(kept, {})

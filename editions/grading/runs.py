@@ -1,4 +1,4 @@
-"""Run cells in a kernel of their own, in a sandbox: nbgrader's `Execute` does it, in a process that can be killed."""
+"""Run cells in a kernel of their own, in a sandbox: nbclient does it, in a process that can be killed."""
 import contextlib
 import multiprocessing
 import os
@@ -14,14 +14,15 @@ from typing import NamedTuple
 from nbformat.v4 import new_code_cell, new_notebook
 
 from . import sandbox
+from .feedback import line_of_error
+from .limited import SERVER
+from .remarks import say
 
 MAX_TEXT_CHARS = 4000  # characters of a text that are kept at its beginning, and as many at its end
 MAX_FILE_BYTES = 2**30  # bytes of one file that a run may write
 MAX_CPU_SECONDS = 3600  # seconds of the processor for one process: it ends even if nobody watches it any more
 PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE",
              "D2LHELPERS_DATASET", "D2LHELPERS_DATA_DIR")
-SERVER = multiprocessing.get_context("forkserver")  # imports nbgrader once: each import takes seconds
-SERVER.set_forkserver_preload(["nbgrader.preprocessors", __name__])
 STOPPED = threading.Event()
 
 
@@ -31,19 +32,18 @@ def stop():
 
 
 class RunLimits(NamedTuple):
-    """What a run may take: seconds, and GB of memory for all its processes together."""
+    """What a run may take: seconds, and GB of memory for all its processes together; and whether it is isolated."""
 
     seconds: float = 300
     memory: float = 4
+    isolated: bool = True
 
 
-class Sandbox(NamedTuple):
-    """Where runs happen: a copy of what lessons import, one of an empty home, and what a run must not see."""
+class Place(NamedTuple):
+    """Where runs begin: a folder with a copy of what lessons import, `notebooks`, and an empty `home`."""
 
-    lessons: Path
-    home: Path
+    folder: Path
     isolated: bool
-    hidden: tuple
 
 
 class Run(NamedTuple):
@@ -55,18 +55,19 @@ class Run(NamedTuple):
 
 
 @contextlib.contextmanager
-def prepared(lessons, project, hidden, translate=lambda folder: None):
-    """Yield a Sandbox that is made of the lessons' folder and `translate`, called with it; it is removed afterwards."""
+def prepared(lessons, isolated, translate=lambda folder: None):
+    """Yield a Place that is made of the lessons' folder and `translate`, called with it; it is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="grade-") as folder:
-        copy = Path(folder, "notebooks")
+        place = Place(Path(folder), isolated)
+        copy = place.folder / "notebooks"
         shutil.copytree(lessons, copy, ignore=shutil.ignore_patterns("*.ipynb", "__pycache__", ".*", "img", "*.md"))
         translate(copy)
-        home = Path(folder, "home")
+        home = place.folder / "home"
         home.mkdir()
         # With an empty settings folder matplotlib first lists all fonts, which takes seconds.
         subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], env=environment(home), cwd=home,
                        capture_output=True)
-        yield Sandbox(copy, home, sandbox.isolated(project), tuple(hidden))
+        yield place
 
 
 def environment(home):
@@ -82,27 +83,34 @@ def environment(home):
 def run(sources, where, place, limits):
     """Run cells from the top in the folder `where` of the lessons; return each cell's outputs, and what ended the run.
 
-    A cell that was not run has no outputs. The reason is in words, or "" if the last cell was run.
+    A cell that was not run has no outputs. What ended the run is a remark, or None if the last cell was run.
     """
     if STOPPED.is_set():
         raise InterruptedError("the grading was interrupted")
-    with tempfile.TemporaryDirectory(prefix="grade-", ignore_cleanup_errors=True) as folder:
-        folder = Path(folder)
-        shutil.copytree(place.lessons, folder / "notebooks")
-        shutil.copytree(place.home, folder / "home")
-        (folder / "tmp").mkdir()
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="grade-", ignore_cleanup_errors=True)))
+        group = Path("/dev/null")
+        with contextlib.suppress(*([] if place.isolated else [OSError])):
+            group = stack.enter_context(sandbox.task_limit())
+        (folder / "kernel").mkdir()
+        if not place.isolated:
+            shutil.copytree(place.folder, folder, dirs_exist_ok=True)
+            (folder / "tmp").mkdir()
         receiver, sender = SERVER.Pipe(duplex=False)
         own = Run(sources, folder, folder / "notebooks" / where)
-        process = SERVER.Process(target=execute, args=[own, place, limits, sender], daemon=True)
+        process = SERVER.Process(target=execute, args=[own, place, limits, group, sender], daemon=True)
         process.start()
         sender.close()
+        ended = say("its process was ended")
+        outputs, reason = [], None
         try:
-            reason = sandbox.watch(process, receiver, limits, STOPPED)
+            reason = sandbox.watch(process, receiver, limits, folder, STOPPED)
             if STOPPED.is_set():
                 raise InterruptedError("the grading was interrupted")
-            outputs, ended = ([], "its process was ended") if reason else receiver.recv()
+            if not reason:
+                outputs, ended = receiver.recv()
         except EOFError:
-            outputs, ended = [], "its process was ended"
+            pass
         finally:
             sandbox.kill_all(process.pid, folder / "home")
             process.join()
@@ -111,32 +119,37 @@ def run(sources, where, place, limits):
         return outputs + missing, reason or ended
 
 
-def execute(own, place, limits, sender):
+def execute(own, place, limits, group, sender):
     """In a process of its own: run cells, and send their outputs and what ended the run."""
     from jupyter_client.manager import AsyncKernelManager
-    from nbgrader.preprocessors import Execute
+    from nbclient import NotebookClient
 
+    group.write_text(str(os.getpid()))
     os.setsid()
     threading.Thread(target=end_with_parent, args=[own.folder / "home"], daemon=True).start()
-    variables = environment(own.folder / "home")
-    os.environ.clear()
-    os.environ.update(variables)
     system_limits = {resource.RLIMIT_FSIZE: MAX_FILE_BYTES, resource.RLIMIT_CORE: 0,
                      resource.RLIMIT_CPU: MAX_CPU_SECONDS, resource.RLIMIT_DATA: int(2e9 * limits.memory),
                      resource.RLIMIT_NPROC: sandbox.threads()}
     for what, most in system_limits.items():
         resource.setrlimit(what, (most, most))
-    manager = AsyncKernelManager(transport="ipc", ip=str(own.folder / "kernel"),  # no network, so no ports
-                                 connection_file=str(own.folder / "kernel.json"))
+    manager = AsyncKernelManager(transport="ipc", ip=str(own.folder / "kernel" / "k"),  # no network, so no ports
+                                 connection_file=str(own.folder / "kernel" / "kernel.json"))
     kernel = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    start = sandbox.command(own.folder, place.hidden) if place.isolated else []
+    size = int(1e9 * limits.memory)
+    start = sandbox.command(place.folder, own.folder, own.where, size) if place.isolated else []
     manager.kernel_spec.argv = [*start, *kernel]
     notebook = new_notebook(cells=[new_code_cell(source) for source in own.sources])
-    ended = ""
+    where = str(own.folder if place.isolated else own.where)
+    client = NotebookClient(notebook, km=manager, timeout=None, allow_errors=True,
+                            resources={"metadata": {"path": where}})
+    variables = environment(own.folder / "home")
+    path = [str(own.where), variables.get("PYTHONPATH")]  # checks are found in whatever folder an answer goes to
+    variables["PYTHONPATH"] = os.pathsep.join(filter(None, path))
+    ended = None
     try:
-        Execute(timeout=None).preprocess(notebook, {"metadata": {"path": str(own.where)}}, km=manager)
-    except Exception as error:  # of the kernel, of nbclient or of nbgrader: no check after it counts
-        ended = f"its process was ended ({type(error).__name__})"
+        client.execute(env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except Exception as error:  # of the kernel or of nbclient: no check after it counts
+        ended = say("its process was ended ({error})", error=type(error).__name__)
     sender.send(([[clipped(output) for output in few(cell.outputs)] for cell in notebook.cells], ended))
 
 
@@ -157,7 +170,7 @@ def clipped(output):
         return {"output_type": "stream", "name": output.name, "text": shortened(output.text)}
     if output.output_type == "error":
         return {"output_type": "error", "ename": shortened(output.ename), "evalue": shortened(output.evalue),
-                "traceback": []}
+                "line": line_of_error(output.traceback)}
     text = shortened(output.data.get("text/plain", ""))
     return {"output_type": output.output_type, "data": {"text/plain": text}, "metadata": {}}
 

@@ -1,17 +1,14 @@
-"""A place in which a stranger's code runs: limits for all its processes, and on Linux namespaces without a network.
+"""A place in which a stranger's code runs: bubblewrap isolates it, and limits hold for all its processes together.
 
-On Linux, `unshare` of util-linux gives a run its own processes, mounts and network: it sees no other process, reaches
-no address but its own, and may write only into its own folder. Where the system forbids that, `isolated` is False, and
-only the limits hold. Either way the code has the rights of the account, so it can read what the account can read.
+bubblewrap builds a system of which a run sees only Python, its packages and a copy of what lessons import, all
+read-only. What it may write lies in memory, in file systems of a fixed size. It has no network, sees no process or
+socket of yours, and has no rights of an administrator, even if root grades. It still shares the kernel: bubblewrap's
+own advice is to keep that up to date, and not to take a sandbox for a machine of its own.
 """
 import contextlib
-import fcntl
 import functools
 import os
-import re
 import shutil
-import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -20,96 +17,126 @@ from pathlib import Path
 
 import psutil
 
+from .remarks import say
+
 MAX_PROCESSES = 40  # processes of a run
+MAX_TASKS = 200 + 100 * os.cpu_count()  # threads of a run
+GROUPS = "/sys/fs/cgroup/pids", "/sys/fs/cgroup"  # where control groups are, by age of the system
+MAX_FOLDER_BYTES = 2**30  # bytes that a run may write to the disk
 WATCH_SECONDS = 0.2  # seconds between two looks at a run
-NOBODYS = 2**30  # the first unallocated uid
-DEVICES = "null", "zero", "full", "random", "urandom"
-KEPT = "nosuid", "nodev", "noexec", "noatime", "relatime"  # a mount's flags that a remount has to name again
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/fonts", "/etc/group",
+          "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types", "/etc/passwd", "/etc/ssl", "/sys/devices/system/cpu")
+PROJECT = Path(__file__).parents[2]
+GIVEN = "/given"  # where a run finds what is copied into its folder
+NOBODY = "65534"
+SHELL = (f'cp -r {GIVEN}/. "$0" 2>/dev/null; mkdir "$0/tmp" && cd "$1" && shift && '
+         'unset JPY_PARENT_PID && exec "$@"')  # with it, a kernel would end because its parent is not the one it knows
 
 
 def threads():
     """Return how many threads this account may have while a run lasts: what it has now, and some per core.
 
-    The system refuses a run more, so that not even code that forks for ever can fill the machine.
+    The system refuses a run more, so that not even code that forks for ever can fill the machine. Root has no such
+    limit: see `task_limit`.
     """
     now = 0
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             now += process.num_threads() if process.uids().real == os.getuid() else 0
-    return now + 200 + 100 * os.cpu_count()
+    return now + MAX_TASKS
 
 
-def command(folder, hidden=()):
-    """Return the beginning of a command that runs what follows it with `folder` to write in, without what is hidden."""
-    own_user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-    return ["unshare", *own_user, "--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child", "--mount-proc",
-            sys.executable, "-I", __file__, str(folder), *map(str, hidden), "--"]
+@contextlib.contextmanager
+def task_limit():
+    """Yield a file that makes a process that writes its number there, and all that it starts, obey a limit of threads.
+
+    It belongs to a control group, which only root can make; for other accounts the file is /dev/null.
+
+    Raises:
+        OSError: This system lets not even root make a control group.
+    """
+    if os.geteuid():
+        yield Path("/dev/null")
+        return
+    group = Path(tempfile.mkdtemp(prefix="grade-", dir=next(filter(os.path.isdir, GROUPS), GROUPS[-1])))
+    try:
+        (group / "pids.max").write_text(str(MAX_TASKS))
+        yield group / "cgroup.procs"
+    finally:
+        for _ in range(50):  # until the last process has ended
+            with contextlib.suppress(OSError):
+                group.rmdir()
+                break
+            time.sleep(0.1)
+
+
+def command(given, folder, where, memory):
+    """Return the beginning of a command that runs what follows it in isolation, in `where` below its folder.
+
+    `given` has the folders `home` and `notebooks`, which are copied into `folder`; what lessons import from there stays
+    read-only. Of `folder` the run shares only `kernel` with this system. `memory` is the size of all it may write, in
+    bytes, for each of its three file systems.
+    """
+    size = ["--size", str(memory)]
+    isolate = ["--unshare-all", "--unshare-user", "--disable-userns", "--uid", NOBODY, "--gid", NOBODY,
+               "--cap-drop", "ALL", "--new-session", "--die-with-parent", "--hostname", "sandbox"]
+    # All of /proc is read-only: files of the system's there belong to root, and root may be the one that grades.
+    mounts = ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", *size, "--tmpfs", "/dev/shm",
+              "--remount-ro", "/dev", *size, "--tmpfs", "/tmp"]
+    for path in (*SYSTEM, *python_folders()):
+        mounts += ["--ro-bind-try", path, path]
+    mounts += [*size, "--tmpfs", str(folder), "--ro-bind", str(given), GIVEN,
+               "--bind", str(folder / "kernel"), str(folder / "kernel")]
+    for checks in sorted((given / "notebooks").glob("**/checks_*")):
+        mounts += ["--ro-bind", str(checks), str(folder / checks.relative_to(given))]
+    return ["bwrap", *isolate, *mounts, "--remount-ro", "/", "--", "sh", "-c", SHELL, str(folder), str(where)]
+
+
+def python_folders():
+    """Return the folders that Python, its packages and the project's helpers need, and those that variables name."""
+    named = [os.environ.get(name, "") for name in ("LD_LIBRARY_PATH", "D2LHELPERS_DATASET", "D2LHELPERS_DATA_DIR")]
+    named = filter(os.path.isabs, ":".join(named).split(":"))
+    found = [sys.prefix, sys.base_prefix, str(PROJECT / "d2lhelpers"), *named]
+    return list(dict.fromkeys([*found, *map(os.path.realpath, found)]))
 
 
 @functools.cache
-def isolated(project):
-    """Return whether a command can be run that can neither write to the project nor see other processes."""
-    if not (shutil.which("unshare") and shutil.which("setpriv")):
-        return False
-    probe = (f"import os, sys; here = not os.access({str(project)!r}, os.W_OK) and os.getpid() < 9; "
-             "sys.exit(0 if here else 'this system allows no isolation')")
+def fault():
+    """Return why this system isolates nothing, as a remark, or None."""
+    if not shutil.which("bwrap"):
+        return say("bubblewrap is not installed: on Linux, install the package bubblewrap")
     with tempfile.TemporaryDirectory() as folder:
-        tried = subprocess.run([*command(folder), sys.executable, "-I", "-c", probe], capture_output=True)
-    return tried.returncode == 0
+        given, own = Path(folder, "given"), Path(folder, "own")
+        for made in (given / "home", given / "notebooks", own / "kernel"):
+            made.mkdir(parents=True)
+        probe = [*command(given, own, own / "notebooks", 2**20), sys.executable, "-c", "import d2lhelpers"]
+        tried = subprocess.run(probe, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if tried.returncode:
+        return say("bubblewrap (0.8 or newer) cannot isolate here: {error}", error=tried.stderr.strip()[-200:])
+    try:
+        with task_limit():
+            return None
+    except OSError as error:
+        return say("root's processes cannot be limited here ({error}): use another account", error=error)
 
 
-def enter(folder, hidden):
-    """Inside the namespaces: let nothing but `folder` be written, hide other folders, and switch the loopback on."""
-    with socket.socket() as any_socket:
-        fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh", b"lo", 1))  # SIOCSIFFLAGS, IFF_UP
-    mount("--bind", folder, folder)
-    for line in Path("/proc/self/mounts").read_text().splitlines():
-        _, place, _, options = line.split()[:4]
-        place = re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), place)
-        if place != folder and not re.match(r"/(proc|dev)(/|$)", place):
-            flags = [flag for flag in options.split(",") if flag in KEPT]
-            with contextlib.suppress(subprocess.CalledProcessError):  # `isolated` looks whether it was enough
-                mount("-o", ",".join(["remount", "bind", "ro", *flags]), place)
-    for place in hidden:
-        if os.path.isdir(place):
-            mount("-t", "tmpfs", "none", place)
-        else:
-            mount("--bind", "/dev/null", place)
-    few_devices(Path(folder, "dev"))
+def watch(process, results, limits, folder, stopped):
+    """Wait until a process has sent results or has ended; return the limit at which it must be killed, or None.
 
-
-def few_devices(place):
-    """Replace /dev by a folder, made at `place`, that has no disks and no GPUs."""
-    place.mkdir()
-    mount("-t", "tmpfs", "none", place)
-    for name in DEVICES:
-        Path(place, name).touch()
-        mount("--bind", f"/dev/{name}", f"{place}/{name}")
-    Path(place, "shm").mkdir(mode=0o1777)
-    Path(place, "fd").symlink_to("/proc/self/fd")
-    mount("--rbind", place, "/dev")
-
-
-def mount(*arguments):
-    """Call the program of this name."""
-    subprocess.run(["mount", *arguments], check=True, capture_output=True)
-
-
-def watch(process, results, limits, stopped):
-    """Wait until a process has sent results or has ended; return the limit at which it must be killed, or "".
-
-    The event `stopped` ends the wait, too.
+    `folder` is where it writes. The event `stopped` ends the wait, too.
     """
     end = time.monotonic() + limits.seconds
     while not stopped.is_set() and not results.poll(WATCH_SECONDS):
         tree = family(process.pid)
-        if time.monotonic() > end:
-            return f"it was still running after {limits.seconds:g} seconds"
         if len(tree) > MAX_PROCESSES:
-            return f"it started more than {MAX_PROCESSES} processes"
-        if sum(resident(each) for each in tree) > limits.memory * 1e9:
-            return f"it took more than {limits.memory:g} GB of memory"
-    return ""
+            return say("it started more than {number} processes", number=MAX_PROCESSES)
+        if time.monotonic() > end:
+            return say("it was still running after {seconds:g} seconds", seconds=limits.seconds)
+        if memory_of(tree, folder, limits.memory * 1e9) > limits.memory * 1e9:
+            return say("it took more than {memory:g} GB of memory", memory=limits.memory)
+        if sum(size_of(path) for path in folder.rglob("*")) > MAX_FOLDER_BYTES:
+            return say("it wrote more than {size:g} GB", size=MAX_FOLDER_BYTES / 2**30)
+    return None
 
 
 def family(pid):
@@ -121,11 +148,51 @@ def family(pid):
         return []
 
 
-def resident(process):
-    """Return the bytes that a process has in memory."""
+def memory_of(tree, folder, enough):
+    """Return the bytes that processes use: resident, in files without a name, and in their file systems in memory.
+
+    What processes share is counted once, but only if the sum could be more than `enough`: that takes longer.
+    """
+    unnamed = {}
+    systems = {}
+    for process in tree:
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(f"/proc/{process.pid}/fd"):
+                with contextlib.suppress(OSError):
+                    if os.readlink(entry.path).startswith("/memfd:"):
+                        found = os.stat(entry.path)
+                        unnamed[found.st_ino] = found.st_blocks * 512
+        for place in (folder, "/tmp", "/dev/shm"):
+            with contextlib.suppress(OSError):
+                root = f"/proc/{process.pid}/root{place}"
+                device = os.stat(root).st_dev
+                if device not in systems:
+                    systems[device] = os.statvfs(root) if device != os.stat(place).st_dev else None
+    written = sum((each.f_blocks - each.f_bfree) * each.f_frsize for each in systems.values() if each)
+    total = written + sum(unnamed.values()) + sum(memory(process, exact=False) for process in tree)
+    if total > enough:
+        total = written + sum(unnamed.values()) + sum(memory(process, exact=True) for process in tree)
+    return total
+
+
+def memory(process, exact):
+    """Return the bytes that a process has in memory; `exact` counts a share of what it shares, and no shared memory."""
+    with contextlib.suppress(OSError, KeyError):
+        if exact:
+            lines = Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines()
+            sizes = {line.split(":")[0]: 1024 * int(line.split()[1]) for line in lines if line.startswith("Pss")}
+            return sizes["Pss"] - sizes["Pss_Shmem"]
     try:
         return process.memory_info().rss
     except psutil.Error:
+        return 0
+
+
+def size_of(path):
+    """Return the bytes that a file takes on the disk; 0 if it has gone."""
+    try:
+        return path.lstat().st_blocks * 512
+    except OSError:
         return 0
 
 
@@ -146,26 +213,3 @@ def at_home(process, folder):
         return process.environ().get("HOME") == str(folder)
     except (psutil.Error, OSError):
         return False
-
-
-def leave_rights(folder):
-    """Return the beginning of a command without any right of an administrator.
-
-    The system does not limit the number of root's processes. So a run that root starts belongs to an
-    unallocated account; it keeps the right to read, because Python may be installed where only root can.
-    """
-    if Path("/proc/self/uid_map").read_text().split()[1] != "0":
-        return ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
-    account = NOBODYS + os.stat(folder).st_ino % NOBODYS
-    for path in [Path(folder), *Path(folder).rglob("*")]:
-        os.chown(path, account, account, follow_symlinks=False)
-    return ["setpriv", f"--reuid={account}", f"--regid={account}", "--clear-groups", "--no-new-privs",
-            "--bounding-set=-all,+dac_read_search", "--inh-caps=-all,+dac_read_search",
-            "--ambient-caps=-all,+dac_read_search"]
-
-
-if __name__ == "__main__":
-    end = sys.argv.index("--")
-    before = leave_rights(sys.argv[1])
-    enter(sys.argv[1], sys.argv[2:end])
-    os.execvp("setpriv", [*before, *sys.argv[end + 1:]])

@@ -1,27 +1,29 @@
-"""Read what students submitted, from a folder or a zip file as a learning platform exports it."""
-import io
+"""Read what students submitted, from a folder or a zip file as a learning platform exports it.
+
+A stranger's file is parsed in a process of its own, and of a notebook only what is graded comes back. So whatever a
+file does ends in a Submission whose problem says so.
+"""
+import json
+import logging
 import re
-import zipfile
-from datetime import datetime
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
 
-MAX_FILE_BYTES = 20_000_000  # bytes of one file
-MAX_CELL_CHARS = 200_000  # characters of one cell
-JUNK = re.compile(r"^(__MACOSX|\.ipynb_checkpoints|\..*|desktop\.ini|Thumbs\.db)$")
-MOODLE = re.compile(r"^(?P<name>.+?)_(?P<id>\d+)_assignsubmission_\w*?_?(?:file|onlinetext)(?:_|$)")
-CANVAS = re.compile(r"^(?P<name>[^_\W]+)_(?:LATE_)?(?P<id>\d+)_\d+_")
-BLACKBOARD = re.compile(r"^.*?_(?P<name>[^_]+)_attempt_\d{4}-\d\d-\d\d-[\d-]+")
+from . import limited
+from .archives import MAX_FILE_BYTES, TOO_LARGE, bytes_of, files_in, graded_files
+from .owners import owners, printable
+from .remarks import Remark, say
 
-
-class File(NamedTuple):
-    """One file: its path below what was given, when it was last changed, and its bytes, or None if it is too large."""
-
-    path: PurePosixPath
-    time: float
-    data: bytes | None
+MAX_STUDENT_BYTES = 300_000_000  # bytes of all files of a student
+MAX_STUDENT_FILES = 100
+MAX_BYTES = 10_000_000_000  # bytes of all files; those of the students with the most are not read
+MAX_NOTEBOOK_BYTES = 20_000_000  # bytes of all notebooks of a student, without outputs
+MAX_CELLS = 5_000
+MAX_CELL_CHARS = 200_000  # characters of one cell of code
+NO_NOTEBOOK = say("is not a notebook")
+COPIED = re.compile(r"(.*?)(?: ?\(([0-9]+)\)|-(?:Copy)?([0-9]+))?((?:\.[a-z]+)*)", re.IGNORECASE | re.DOTALL)
 
 
 class Submission(NamedTuple):
@@ -32,147 +34,183 @@ class Submission(NamedTuple):
     file: str
     time: float
     notebook: nbformat.NotebookNode | None
-    problem: str
+    problem: Remark | None
+    late: bool = False
 
 
-def files_in(place):
-    """Yield all files in a folder or a zip file, and those in zip files within; links are not followed."""
-    if place.is_dir():
-        for path in sorted(place.rglob("*")):
-            if path.is_file() and not path.is_symlink():
-                small = path.stat().st_size <= MAX_FILE_BYTES
-                file = File(PurePosixPath(path.relative_to(place).as_posix()), path.stat().st_mtime,
-                            path.read_bytes() if small else None)
-                yield from within(file)
-    else:
-        yield from zipped(place, PurePosixPath())
+class Reading(NamedTuple):
+    """All submissions, and what the instructor should know about whose they are."""
+
+    submissions: list
+    warnings: list
 
 
-def zipped(archive, below):
-    """Yield the files in a zip file; a path that leads out of it is shortened to what lies inside."""
-    with zipfile.ZipFile(archive) as opened:
-        for info in opened.infolist():
-            parts = [part for part in re.split(r"[/\\]", info.filename) if part not in ("", ".", "..")]
-            if info.is_dir() or not parts:
-                continue
-            data = None
-            if info.file_size <= MAX_FILE_BYTES:
-                with opened.open(info) as stream:
-                    data = stream.read(MAX_FILE_BYTES + 1)  # what the archive says about sizes may be wrong
-            file = File(below.joinpath(*parts), time_of(info), data)
-            yield from within(file) if below == PurePosixPath() else [file]
+def read(place, stems):
+    """Return the Reading of a folder or a zip file; `stems` are the names of lessons' files.
 
-
-def within(file):
-    """Yield a file, or what is in it if it is a zip file."""
-    if file.path.suffix.lower() == ".zip" and file.data:
-        try:
-            yield from zipped(io.BytesIO(file.data), file.path.with_suffix(""))
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError):  # broken, encrypted, or packed in an odd way
-            yield file
-    else:
-        yield file
-
-
-def time_of(info):
-    """Return the time of a file in an archive, in seconds."""
-    try:
-        return datetime(*info.date_time).timestamp()
-    except ValueError:
-        return 0.0
-
-
-def student_of(path, stems):
-    """Return the name and the number of the student to whom a path belongs; `stems` are the names of lessons' files.
-
-    >>> student_of(PurePosixPath("Ann Lee_123_assignsubmission_file_/a.ipynb"), [])
-    ('Ann Lee', '123')
-    >>> student_of(PurePosixPath("leeann_LATE_123_4567_01-lesson-2.ipynb"), ["01-lesson"])
-    ('leeann', '123')
-    >>> student_of(PurePosixPath("01-lesson ann (1).ipynb"), ["01-lesson"])
-    ('ann', '')
-    """
-    first = path.parts[0]
-    for pattern in (MOODLE, CANVAS, BLACKBOARD):
-        found = pattern.match(first)
-        if found:
-            return found["name"].strip(), found.groupdict().get("id", "")
-    if len(path.parts) > 1:
-        return first.strip(), ""
-    name = re.sub(r"(\.ipynb|\.json|\.txt)+$", "", first)
-    name = re.sub(r" ?\(\d+\)$", "", name)
-    bare = name
-    for stem in stems:
-        bare = bare.replace(stem, "")
-    return bare.strip(" _-.") or name, ""
-
-
-def notebook_in(data):
-    """Return the notebook in a file's bytes, and in words why there is none, or ""."""
-    if data is None:
-        return None, f"is larger than {MAX_FILE_BYTES // 1_000_000} MB"
-    if not data.strip():
-        return None, "is empty"
-    try:
-        text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-        notebook = nbformat.reads(text, as_version=4)
-        for cell in notebook.cells:
-            cell.source = printable(cell.source.replace("\r\n", "\n").replace("\r", "\n"))
-            cell.metadata.get("nbgrader", {}).get("grade_id")
-        longest = max((len(cell.source) for cell in notebook.cells), default=0)
-    except Exception:  # of the encoding, JSON, nbformat, or of cells of any form
-        return None, "is not a notebook"
-    if longest > MAX_CELL_CHARS:
-        return None, f"has a cell of more than {MAX_CELL_CHARS} characters"
-    return notebook, ""
-
-
-def printable(text):
-    """Return a text without the halves of characters that no file can hold; odd names of files have some."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def unwrapped(files):
-    """Return the files without a folder that holds the folders of all students."""
-    tops = {file.path.parts[0] for file in files}
-    deep = {file.path.parts[1] for file in files if len(file.path.parts) > 2}
-    if len(tops) == 1 and (len(deep) > 1 or any(MOODLE.match(name) for name in deep)):
-        return [file._replace(path=PurePosixPath(*file.path.parts[1:])) for file in files if len(file.path.parts) > 1]
-    return files
-
-
-def submissions(place, stems):
-    """Return a Submission for each notebook, and for each student who submitted no notebook at all.
+    It has a Submission for each notebook, for each file that cannot be read, and for each student without any.
 
     Raises:
         zipfile.BadZipFile: `place` is neither a folder nor a zip file.
     """
-    place = Path(place)
-    files = [file for file in files_in(place) if not any(JUNK.match(part) for part in file.path.parts)]
+    files = graded_files(files_in(Path(place)))
+    owned = [*zip(files, owners([file.path for file in files], stems), strict=True)]
+    by_platform = any(owner.sure for _, owner in owned)
+    of_student = {}
+    for file, owner in owned:
+        if owner.sure or not by_platform or file.path[-1] != "index.html":  # Brightspace's own page
+            of_student.setdefault((owner.student, owner.number), []).append((file, owner))
+    taken, total = [], 0
+    for several in sorted(of_student.values(), key=bytes_in):
+        total += bytes_in(several)
+        taken += read_student(several, Allowance(MAX_STUDENT_BYTES if total <= MAX_BYTES else 0))
+    return Reading([submission for submission, _ in taken], warnings_about(taken))
+
+
+def bytes_in(several):
+    """Return how many bytes the files of one student have."""
+    return sum(file.size for file, _ in several)
+
+
+def read_student(several, allowance):
+    """Return the Submissions of one student, with their owners; files that are none count if there is nothing else."""
+    asked = []
+    for file, owner in several:
+        time = file.time if owner.time is None else owner.time
+        name = "/".join(file.path)
+        asked.append((Submission(owner.student, owner.number, name, time, None, None, owner.late), owner, file))
+    asked.sort(key=lambda each: age(each[0]))
     found, others = [], []
-    for file in unwrapped(files):
-        file = file._replace(path=PurePosixPath(printable(str(file.path))))
-        student, number = student_of(file.path, stems)
-        notebook, problem = notebook_in(file.data)
-        submission = Submission(student, number, str(file.path), file.time, notebook, problem)
-        if notebook or ".ipynb" in file.path.name:
-            found.append(submission)
-        else:
-            others.append(submission)
-    known = {submission[:2] for submission in found}
-    for other in others:
-        if other[:2] not in known:
-            known.add(other[:2])
-            found.append(other._replace(problem="is not a notebook"))
-    return found + empty_folders(place, stems)
+    for submission, owner, file in reversed(asked):
+        notebook, problem = allowance.read(file)
+        counts = notebook or file.problem or ".ipynb" in file.path[-1].lower()
+        (found if counts else others).append((submission._replace(notebook=notebook, problem=problem), owner))
+    return found[::-1] or others[:1]
 
 
-def empty_folders(place, stems):
-    """Return a Submission for each student whose folder is empty."""
-    found = []
-    for folder in place.iterdir() if place.is_dir() else ():
-        if not folder.is_dir() or JUNK.match(folder.name) or any(path.is_file() for path in folder.rglob("*")):
-            continue
-        student, number = student_of(PurePosixPath(printable(folder.name), "x"), stems)
-        found.append(Submission(student, number, printable(folder.name), 0.0, None, "is an empty folder"))
-    return found
+class Allowance:
+    """What may be read of one student, whose newest files are read first."""
+
+    def __init__(self, most_bytes):
+        self.files = MAX_STUDENT_FILES
+        self.bytes = most_bytes
+        self.notebook_bytes = MAX_NOTEBOOK_BYTES
+
+    def read(self, file):
+        """Return the notebook in a file, and in words why there is none, or None."""
+        name = file.path[-1].lower()
+        if not name:
+            return None, say("is an empty folder")
+        if file.problem or not (".ipynb" in name or Path(name).suffix in ("", ".json", ".txt")):
+            return None, file.problem or NO_NOTEBOOK
+        if file.size > MAX_FILE_BYTES:
+            return None, TOO_LARGE
+        self.files -= 1
+        self.bytes -= file.size
+        if self.files < 0 or self.bytes < 0:
+            return None, say("was not read: a student may have {count} files with {megabytes} MB, and all students "
+                             "{gigabytes} GB", count=MAX_STUDENT_FILES, megabytes=MAX_STUDENT_BYTES // 1_000_000,
+                             gigabytes=MAX_BYTES // 1_000_000_000)
+        try:
+            light, problem, size = limited.call(light_notebook, file.place, file.inside)
+        except limited.Refused as refused:
+            return None, refused.remark
+        self.notebook_bytes -= size
+        if self.notebook_bytes < 0:
+            return None, say("is too large: without outputs, a student's notebooks may have {megabytes} MB together",
+                             megabytes=MAX_NOTEBOOK_BYTES // 1_000_000)
+        return (None, problem) if problem else (nbformat.from_dict(light), None)
+
+
+def light_notebook(place, inside):
+    """Return what is graded of the notebook in a file, why there is none, or None, and the bytes of what is graded."""
+    data = bytes_of(place, inside)
+    if not data.strip():
+        return None, say("is empty"), 0
+    logging.disable()  # nbformat's complaints quote the notebook
+    try:
+        text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+        book = json.loads(text)
+        if book["nbformat"] < 4:
+            book = nbformat.convert(nbformat.reader.reads(text), 4)
+        cells = [light_cell(cell) for cell in book["cells"]]
+    except MemoryError:
+        raise
+    except Exception:  # of the encoding, JSON, nbformat, or of cells of any form
+        return None, NO_NOTEBOOK, 0
+    if len(cells) > MAX_CELLS:
+        return None, say("has more than {count} cells", count=MAX_CELLS), 0
+    if any(cell["cell_type"] == "code" and len(cell["source"]) > MAX_CELL_CHARS for cell in cells):
+        return None, say("has a cell of more than {count} characters", count=MAX_CELL_CHARS), 0
+    lesson = part(part(book, "metadata", dict), "lesson", dict)
+    metadata = {"lesson": {name: part(lesson, name, str) for name in ("name", "version")}} if lesson else {}
+    light = {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}
+    return light, None, len(json.dumps(light, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def light_cell(cell):
+    """Return what is graded of a cell, without outputs and attachments."""
+    if cell["cell_type"] not in ("code", "markdown", "raw"):
+        raise ValueError(cell["cell_type"])
+    source = "".join(cell["source"]).replace("\r\n", "\n").replace("\r", "\n")
+    metadata = part(cell, "metadata", dict)
+    key = part(part(metadata, "nbgrader", dict), "grade_id", str)
+    tags = [printable(tag) for tag in part(metadata, "tags", list) if isinstance(tag, str)]
+    kept = {"nbgrader": {"grade_id": printable(key)}} if key else {}
+    return {"cell_type": cell["cell_type"], "id": printable(part(cell, "id", str)), "source": printable(source),
+            "metadata": kept | ({"tags": tags} if tags else {})}
+
+
+def part(value, name, kind):
+    """Return an entry of a dictionary, or an empty one if it is not of this kind."""
+    found = value.get(name)
+    return found if isinstance(found, kind) else kind()
+
+
+def in_order(submissions):
+    """Return submissions, the oldest first."""
+    return sorted(submissions, key=age)
+
+
+def age(submission):
+    """Return what sorts submissions by time, and those of one time by name, as people count copies.
+
+    >>> names = ["03 (10).ipynb", "03 (1).ipynb", "03.ipynb", "03-2.ipynb"]
+    >>> sorted(names, key=lambda name: age(Submission("", "", name, 0, None, None)))
+    ['03.ipynb', '03 (1).ipynb', '03-2.ipynb', '03 (10).ipynb']
+    """
+    folder, _, name = submission.file.rpartition("/")
+    bare, copy, other_copy, _ = COPIED.fullmatch(name).groups("")
+    return submission.time, natural(folder), natural(bare), natural(copy or other_copy), name
+
+
+def natural(text):
+    """Return the parts of a text, in which numbers are sorted by their size."""
+    return [(len(each.lstrip("0")), each.lstrip("0")) if place % 2 else each
+            for place, each in enumerate(re.split("([0-9]+)", text))]
+
+
+def warnings_about(taken):
+    """Return what the instructor should know about whose the submissions are, which are given with their owners."""
+    warnings, of_student = [], {}
+    nameless = [submission.file for submission, owner in taken if owner.nameless]
+    if len(nameless) > 1:
+        warnings.append(say("{count} files name no student, so each is graded as one student's: {files}",
+                            count=len(nameless), files=listed(nameless)))
+    for submission, owner in taken:
+        of_student.setdefault((owner.student, owner.number), []).append((submission.file, owner))
+    for (student, _), several in of_student.items():
+        files = [file for file, _ in several]
+        count = len(files)
+        if len({owner.further for _, owner in several} - {""}) > 1:
+            warnings.append(say("{count} files are taken as {student}'s, but may be several students': {files}",
+                                count=count, student=student, files=listed(files)))
+        elif count > 1 and (count == len(taken) or 2 < count > len(taken) / 2):
+            warnings.append(say("{count} of {total} files are taken as {student}'s: {files}",
+                                count=count, total=len(taken), student=student, files=listed(files)))
+    return warnings
+
+
+def listed(files):
+    """Return the first names of files in one line."""
+    return ", ".join([*files[:5], *["…"] * (len(files) > 5)])
