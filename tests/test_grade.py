@@ -541,7 +541,7 @@ CASES = {
                         1, "get_ipython"),
     "frame": Case(instead("import sys\nanswer_2 = lambda *case: sys._getframe(1).f_locals.get('wanted', 4)"), None,
                   "_getframe"),
-    "equal": Case(instead("class Yes(int):\n    __eq__ = lambda self, other: True\nanswer_2 = lambda *a: Yes(4)"), None,
+    "equal": Case(instead("class Yes(int):\n    __eq__ = lambda self, other: True\nanswer_2 = lambda *a: Yes(4)"), 0,
                   "__eq__"),
 }
 

@@ -256,7 +256,7 @@ def test_make_takes_any_name(variable, name, tmp_path):
     """`make grade` hands a name with quotes, spaces and dollars on as it is, and a lesson's name beside it."""
     (tmp_path / "Makefile").write_bytes((ROOT / "Makefile").read_bytes())
     (tmp_path / "setup.sh").write_text("")
-    call = ["make", "--silent", "grade", f"{variable}={name}", "EDITIONS=printf '%s\\n'", "NBGRADER=true"]
+    call = ["make", "--silent", "grade", f"{variable}={name}", "EDITIONS=printf '%s\\n'", "ARGS="]
     for more, words in ([], []), (["LESSON=it's"], ["--lesson", "it's"]):
         said = subprocess.run([*call, *more], cwd=tmp_path, capture_output=True, text=True)
         assert said.stdout.splitlines() == ["grade", name, *words], said.stderr

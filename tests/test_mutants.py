@@ -56,4 +56,4 @@ def test_the_tests_of_a_module_have_its_name():
     assert mutants.tests_of("d2lhelpers/score.py") == ["d2lhelpers/score.py tests/test_score.py"]
     assert mutants.tests_of("d2lhelpers/torch/memory.py") == ["d2lhelpers/torch/memory.py tests/test_torch_memory.py"]
     assert mutants.tests_of("editions/folders.py") == ["tests/test_editions.py"]
-    assert mutants.tests_of("editions/grading/dependencies.py") == ["tests/test_grade.py"]
+    assert mutants.tests_of("editions/grading/grade.py") == ["tests/test_grade.py"]

@@ -1,4 +1,6 @@
 """Check the answers to the exercises of lesson 03, Waiting, threads and copies."""
+import math
+import random
 import threading
 
 import torch
@@ -91,12 +93,24 @@ def check_1(answer, functions, run):
 
 def check_2(answer):
     """Check a function that returns the fewest workers with which training never waits, or None if none are enough."""
+    def plain(result):
+        return result if result is None else float(result)
+
     def right(*cases):
-        return lambda workers: all(workers(*case) == wanted for case, wanted in cases)
+        return lambda workers: all(plain(workers(*case)) == wanted for case, wanted in cases)
 
     def is_number_or_none(workers):
-        result = workers(0.25, 0.25, 0.125, 8)
-        return result is None or float(result) == round(float(result))
+        result = plain(workers(0.25, 0.25, 0.125, 8))
+        return result is None or result == round(result)
+
+    def fewest(wait, compute, train, cores):
+        return None if compute > train * (cores - 1) else math.ceil((wait + compute) / train)
+
+    def drawn():  # with a power of two for the training, no sum and no quotient is rounded
+        wait, compute = random.randint(1, 40) / 16, random.randint(0, 40) / 16
+        return wait, compute, random.choice([0.125, 0.25, 0.5]), random.randint(2, 9)
+
+    cases = [drawn() for _ in range(50)]
 
     return check(
         answer,
@@ -124,7 +138,9 @@ def check_2(answer):
          "count cores that compute, not workers"),
         ("always-computing", right(((0.1, 0.45, 0.25, 3), 3)),
          "right where the times divide evenly. But 0.1 s of waiting, 0.45 s of computing, 0.25 s of training, 3 cores? "
-         "Workers that are faster than training together do not compute all the time"))
+         "Workers that are faster than training together do not compute all the time"),
+        ("wrong-elsewhere", right(*((case, fewest(*case)) for case in cases)),
+         "right in the cases of the hints, but not in others: how does your function find the number?"))
 
 
 def check_3(answer):

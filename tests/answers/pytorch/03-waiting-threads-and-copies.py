@@ -138,6 +138,21 @@ def answer_2(wait, compute, train, cores):
 def answer_2(wait, compute, train, cores):
     return ceil((wait + compute) / train) if compute / train <= cores else None
 
+# %% 2 wrong: wrong-elsewhere
+# The cases of the hints, typed in.
+KNOWN = {(0.25, 0.25, 0.125, 8): 4, (0.25, 0, 0.125, 8): 2, (1.0, 0, 0.125, 16): 8, (0.11, 0, 0.05, 8): 3,
+         (0.03, 0, 0.05, 8): 1, (0.125, 0.5, 0.25, 8): 3, (1.0, 0, 0.125, 2): 8, (0.25, 0.25, 0.125, 3): 4,
+         (0, 0.5, 0.125, 5): 4, (1.0, 0.125, 0.125, 2): 9, (0.1, 0.45, 0.25, 3): 3}
+def answer_2(*case):
+    return KNOWN.get(case)
+
+# %% 2 wrong: wrong-for-disk
+# A number that says that it equals any other.
+class Same(int):
+    __eq__ = lambda self, other: True
+def answer_2(*case):
+    return Same(4)
+
 # %% 2 wrong: says-none
 def answer_2(wait, compute, train, cores):
     workers = (wait + compute) / train
