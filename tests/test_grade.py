@@ -30,7 +30,7 @@ from editions.grading import grader as grading
 from editions.grading.answers import Answers, answers_in
 from editions.grading.exercise_program import Lesson, cut
 from editions.grading.lesson_grade import short
-from editions.grading.remarks import say
+from editions.grading.remarks import Limit, say
 
 ROOT = Path(__file__).parents[1]
 
@@ -148,7 +148,7 @@ def row_of(notebook, lesson, student="ann"):
 
 def test_a_limit_on_a_busy_machine_is_tried_again(grader, lesson):
     """If a limit ended the lesson's own solution, the exercise is worth another try, which may bring it back."""
-    grader.ended = say("it was still running after {seconds:g} seconds", seconds=1)
+    grader.ended = Limit("it was still running after {seconds:g} seconds", {"seconds": 1})
     grader.shows = "WORD 0.0"
     assert grader.prepare(lesson, 1)
     assert 1 in lesson.broken
@@ -186,7 +186,7 @@ def test_no_run_is_made_twice(grader, lesson):
     assert "the check" not in first["said"]
     assert first["said"] == "right"
     assert first["cells"] == [["answer_1 = 6", ""]]
-    grader.ended = say("it was still running after {seconds:g} seconds", seconds=1)
+    grader.ended = Limit("it was still running after {seconds:g} seconds", {"seconds": 1})
     assert grader.graded(lesson, 1, answers, "cy")["why"] == grader.ended
     grader.ended = say("its process was ended")
     assert grader.graded(lesson, 1, answers, "cy")["why"] == grader.ended  # a limit's verdict is not kept

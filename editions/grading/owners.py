@@ -6,6 +6,8 @@ import unicodedata
 from datetime import datetime
 from typing import NamedTuple
 
+from .feedback import plain
+
 PLATFORMS = [re.compile(pattern) for pattern in (
     r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_\w*?_?(?:file|onlinetext)(?:_|$)",  # Moodle
     r"[^_]*_(?P<name>.+?)_attempt_(?P<when>\d{4}-\d\d-\d\d-[\d-]+)",  # Blackboard
@@ -13,7 +15,6 @@ PLATFORMS = [re.compile(pattern) for pattern in (
     r"(?P<name>[^_\s]+)_(?:LATE_)?(?P<id>\d+)_(?:\d+_|text\.html)")]  # Canvas
 LATE = re.compile(r"(?:^|_)LATE_")
 TIMES = "%Y-%m-%d-%H-%M-%S", "%d %B %Y %I%M %p", "%d %b %Y %I%M %p", "%B %d %Y %I%M %p", "%b %d %Y %I%M %p"
-UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")  # controls, and directions
 ENDINGS = re.compile(r"(\.ipynb|\.json|\.txt|\.zip)+$", re.IGNORECASE)
 COPY = re.compile(r"( ?\(\d+\)| ?- ?copy ?\d*| copy ?\d*|-checkpoint)+$", re.IGNORECASE)
 NO_NAME = re.compile(  # what files and folders are called that are not called after their students
@@ -39,7 +40,7 @@ class Owner(NamedTuple):
 
 def clean(text):
     """Return a name that can be shown: without controls and changes of direction, and with all characters whole."""
-    return unicodedata.normalize("NFC", UNSEEN.sub("", printable(text)))
+    return unicodedata.normalize("NFC", re.sub(r"[\n\t]", "", plain(printable(text))))
 
 
 def printable(text):

@@ -18,6 +18,10 @@ class Remark(NamedTuple):
         return translation.say(self.text, **values)
 
 
+class Limit(Remark):
+    """A remark that a limit has ended a run: on a busy machine, another try may end otherwise."""
+
+
 def say(text, **values):
     """Return a remark; `make translations` finds its text."""
     return Remark(text, values)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from .remarks import say
+from .remarks import Limit, say
 
 MAX_PROCESSES = 40  # processes of a run
 MAX_TASKS = 200 + 100 * os.cpu_count()  # threads of a run
@@ -121,7 +121,7 @@ def fault():
 
 
 def watch(process, results, limits, folder, stopped):
-    """Wait until a process has sent results or has ended; return the limit at which it must be killed, or None.
+    """Wait until a process has sent results or has ended; return the Limit at which it must be killed, or None.
 
     `folder` is where it writes. The event `stopped` ends the wait, too.
     """
@@ -129,13 +129,13 @@ def watch(process, results, limits, folder, stopped):
     while not stopped.is_set() and not results.poll(WATCH_SECONDS):
         tree = family(process.pid)
         if len(tree) > MAX_PROCESSES:
-            return say("it started more than {number} processes", number=MAX_PROCESSES)
+            return Limit(*say("it started more than {number} processes", number=MAX_PROCESSES))
         if time.monotonic() > end:
-            return say("it was still running after {seconds:g} seconds", seconds=limits.seconds)
+            return Limit(*say("it was still running after {seconds:g} seconds", seconds=limits.seconds))
         if memory_of(tree, folder, limits.memory * 1e9) > limits.memory * 1e9:
-            return say("it took more than {memory:g} GB of memory", memory=limits.memory)
+            return Limit(*say("it took more than {memory:g} GB of memory", memory=limits.memory))
         if sum(size_of(path) for path in folder.rglob("*")) > MAX_FOLDER_BYTES:
-            return say("it wrote more than {size:g} GB", size=MAX_FOLDER_BYTES / 2**30)
+            return Limit(*say("it wrote more than {size:g} GB", size=MAX_FOLDER_BYTES / 2**30))
     return None
 
 
