@@ -5,15 +5,9 @@ import threading
 import time
 from collections.abc import Callable
 
+from .exercises import Broken
 from .messages import say
 from .process import in_group
-
-
-class RankError(Exception):
-    """What a reader's function raised in another process: the last line of its traceback."""
-
-    def __repr__(self):
-        return str(self)
 
 
 class Attempt:
@@ -53,9 +47,11 @@ class Attempt:
 
     def rules(self, function: Callable[..., object], *arguments: object) -> tuple:
         """Return the rules that run `function(*arguments)` and say what went wrong, if anything did."""
-        def raised(_):
+        words = say("it failed on one of {size} ranks", size=self.size)
+
+        def runs_through(_):
             if self.fault:
-                raise RankError(self.fault)
+                raise Broken("rank-raises", words, say("It raised {error}.", error=self.fault))
             return True
 
         return (
@@ -63,7 +59,7 @@ class Attempt:
              say("a rank waits for the others in vain: every rank must call the same collectives, in the same order")),
             ("rank-endless", lambda _: self.fault != "runs",
              say("a rank was still running: which loop never ends?")),
-            ("rank-raises", raised, say("it failed on one of {size} ranks", size=self.size)),
+            ("rank-raises", runs_through, words),
         )
 
 

@@ -5,12 +5,14 @@ import os
 import signal
 import textwrap
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Collection
 from typing import Any
 
 from . import moved
 from .messages import say
+from .plain import plain
 
 WIDGETS = os.environ.get("D2LHELPERS_WIDGETS") != "0"  # without widgets cells print text, the same in every run
 CHECK_SECONDS = 40  # seconds after which `check` ends an answer: far longer than any right one takes
@@ -37,6 +39,16 @@ def time_limit(seconds: float):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+class Broken(Exception):
+    """A rule that an answer has broken, with a hint, and what was raised, in words. A check's rule may raise it."""
+
+    def __init__(self, rule: str, hint: str, raised: str = ""):
+        super().__init__(rule, hint, raised)
+        self.rule = rule
+        self.hint = hint
+        self.raised = raised
 
 
 class Prediction:
@@ -116,12 +128,14 @@ def sliders(function: Callable[..., object], **ranges: object) -> None:
         print(say("(sliders stand here when the lesson runs)"))
 
 
-def check(answer: object, *rules: tuple) -> bool:
+def check(answer: object, *rules: tuple, seconds: int = 0) -> bool:
     """Return whether the reader's `answer` obeys all rules; print *right*, or the hint of the first broken rule.
 
     Each rule is an id, a function that takes the answer and returns whether the answer obeys the rule, and a hint; in
     earlier versions a rule had no id. If the function raises an exception, the rule is broken, and the exception is
-    shown. An answer that is still running after `CHECK_SECONDS` seconds is ended. Lesson: 00-start-here.
+    shown; if it raises `Broken`, that says what to print. A rule gets plain values (see `plain`), not objects of the
+    reader's own. An answer that is still running after `CHECK_SECONDS` seconds is ended. A check that takes long says
+    so first: up to `seconds` on a slow machine. Lesson: 00-start-here.
 
     >>> check(3, ("sign", lambda x: x > 0, "it is a count"), ("odd", lambda x: x % 2 == 0, "each one has a partner"))
     not yet. Hint: each one has a partner
@@ -132,22 +146,23 @@ def check(answer: object, *rules: tuple) -> bool:
         broken = "no-answer"
         print(say("no answer yet: put yours in place of the three dots, then run this cell again"))
         return False
+    if seconds:
+        print(say("this check takes up to {seconds} seconds", seconds=seconds), flush=True)
     try:
         with time_limit(CHECK_SECONDS):
-            for *rule_id, rule, hint in rules:
-                obeyed, raised = _try_rule(rule, answer)
-                if not obeyed:
-                    broken = "".join(rule_id)
-                    print(say("not yet.{raised} Hint: {hint}", raised=raised, hint=say(hint)))
-                    return False
+            answer = answer if callable(answer) else plain(answer)
+            faults = (_fault(answer, *rule) for rule in [OF_ANY_ANSWER, *rules])
+            fault = next((each for each in faults if each), None)
     except Endless:
-        broken = "endless"
-        print(say("not yet. It was still running after {seconds} seconds. Hint: which loop never ends, or what does it "
-                  "wait for?", seconds=CHECK_SECONDS))
-        return False
-    broken = ""
-    print(say("right"))
-    return True
+        hint = say("which loop never ends, or what does it wait for?")
+        fault = Broken("endless", hint, say("It was still running after {seconds} seconds.", seconds=CHECK_SECONDS))
+    broken = fault.rule if fault else ""
+    if fault:
+        raised = f" {fault.raised}" if fault.raised else ""
+        print(say("not yet.{raised} Hint: {hint}", raised=raised, hint=fault.hint))
+    else:
+        print(say("right"))
+    return not fault
 
 
 def match_number(answer: Any, right: float, mistakes: Collection[float]) -> float | None:
@@ -171,12 +186,31 @@ def match_number(answer: Any, right: float, mistakes: Collection[float]) -> floa
     return nearest if distance(nearest) <= 0.05 else None
 
 
-def _try_rule(rule, answer):
-    """Return whether the answer obeys the rule, and what it raised, in words."""
+def _has_known_type(answer):
+    return callable(answer) or type(answer).__module__ != "__main__"
+
+
+OF_ANY_ANSWER = ("own-type", _has_known_type, "give a number, a text, a list … or a function: no object of a new class")
+
+
+def _fault(answer, *rule):
+    """Return None if the answer obeys a rule, and otherwise the rule's id, a hint, and what was raised, in words."""
+    *rule_id, obeys, hint = rule
     try:
-        return bool(rule(answer)), ""
+        return None if obeys(answer) else Broken("".join(rule_id), say(hint))
+    except Broken as found:
+        return found
     except Exception as error:  # the reader's own code may fail in any way
-        return False, say(" It raised {error}.", error=repr(error))
+        if callable(answer) and not _raised_by(answer, error):
+            hint = say("the check cannot use what your answer gives")
+        return Broken("".join(rule_id), say(hint), say("It raised {error}.", error=repr(error)))
+
+
+def _raised_by(answer, error):
+    """Return whether an error comes from code of the reader, and not from the check's own."""
+    own = {"__main__", getattr(answer, "__module__", "__main__")}
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return any(frame.f_globals.get("__name__") in own for frame in frames)
 
 
 def show_source(*shown: Any) -> None:

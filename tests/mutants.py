@@ -35,6 +35,7 @@ MORE_TESTS = {
     "d2lhelpers/messages.py": ["exercises", "translations -k speaks"],
     "d2lhelpers/mxnet/data_parallel.py": ["both_tracks -k 'not torch'", "mxnet"],
     "d2lhelpers/partition.py": ["both_tracks -k 'torch and (remainder or split_)'"],
+    "d2lhelpers/plain.py": ["examine"],
     "d2lhelpers/plots.py": ["machine", "benchmark -k light"],
     "d2lhelpers/process": ["process", "process -m slow -k rank", "process -m slow -k 'not rank'"],
     "d2lhelpers/timeline.py": ["machine -k 'colours or back_row'", "benchmark -k light"],

@@ -101,7 +101,7 @@ def faults(kernel, given, check, answers):
         execute(kernel, f"from d2lhelpers import exercises as e; e.CHECK_SECONDS, e.broken = {patience}, '-'; del e")
         said = execute(kernel, check.source)
         broken = execute(kernel, "import d2lhelpers.exercises as e; print(e.broken); del e")
-        right = said == "right" and not broken
+        right = said.splitlines()[-1:] == ["right"] and not broken
         if not (right if answer.wanted == "right" else broken == answer.wanted and "Hint:" in said):
             yield (f"exercise {answer.exercise}, wanted {answer.wanted!r}, got {'right' if right else broken!r}:\n"
                    f"{answer.source}\n{said}\n")

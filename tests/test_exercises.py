@@ -75,6 +75,14 @@ def test_check(capsys, answer, right, words):
     assert capsys.readouterr().out == words
 
 
+def test_a_check_that_takes_long_says_so_first(capsys):
+    """The first line tells a reader how long to wait, but not if there is no answer yet."""
+    assert check(1, ("one", lambda x: x == 1, "one"), seconds=20)
+    assert capsys.readouterr().out == "this check takes up to 20 seconds\nright\n"
+    check(..., seconds=20)
+    assert "seconds" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("endless", [
     "while True: pass", "while True:\n    try: time.sleep(9)\n    except Exception: pass"])
 def test_check_ends_an_answer_that_never_ends(capsys, monkeypatch, endless):

@@ -5,7 +5,8 @@ import numpy
 from mxnet import autograd, gluon, np, npx
 
 import d2lhelpers
-from d2lhelpers import Timeline
+from d2lhelpers import Timeline, split_and_load
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
 
 FUNCTION = "give a function: its name alone, without parentheses"
@@ -134,6 +135,25 @@ def check_3(answer, network, X, y, devices):
     """Check a training step in which rows with the label -1 do not count; `network(devices)` makes what it trains."""
     loss = gluon.loss.SoftmaxCrossEntropyLoss()
 
+    def right_step(net, trainer, X, y, devices):
+        losses = []
+        with autograd.record():
+            for part, truth in zip(split_and_load(X, devices), split_and_load(y, devices), strict=True):
+                losses.append(loss(net(part), truth) * (truth >= 0))
+        for each in losses:
+            each.backward()
+        trainer.step(int((y >= 0).sum()))
+
+    def cases(random):
+        for number, rows in (1, 3), (3, 40), (2, 63):
+            some = d2lhelpers.devices(3)[:number]
+            chosen = np.array(random.permutation(len(X))[:rows])
+            images, labels = X[chosen], y[chosen]
+            labels[np.array(random.permutation(rows)[:random.integers(rows)])] = -1
+            yield *network(some), images, labels, some
+
+    exam = Exam(right_step, cases, tolerance=1e-4, free=["gradients"])
+
     def vector(net):
         npx.waitall()
         return numpy.concatenate([param.data(devices[0]).asnumpy().ravel() for param in net.collect_params().values()])
@@ -203,4 +223,5 @@ def check_3(answer, network, X, y, devices):
         ("one-device-works", lambda _: len(taken(2, none)[1]) == 2, "asked for two devices, it computes on one alone"),
         ("nothing-split", lambda _: sum(taken(2, none)[1].values()) == 64,
          "each device computes the whole batch: nothing was split"),
+        *exam.rules(),
     )

@@ -306,3 +306,45 @@ answer_3 = labelled_step  # wrong-with-gaps
 answer_3 = step  # counts-unlabelled
 answer_3 = lambda net, trainer, X, y: step(net, trainer, X[y >= 0], y[y >= 0], both)  # fails
 answer_3 = "the devices divide by different numbers"  # no-function
+
+# %% 3 given
+from d2lhelpers import split_and_load
+from mxnet import autograd, np, npx
+
+# %% 3 wrong: wrong-effect
+# The learning rate is scaled for good: the next step is another one.
+def answer_3(net, trainer, X, y, devs):
+    losses = []
+    with autograd.record():
+        for part, truth in zip(split_and_load(X, devs), split_and_load(y, devs)):
+            losses.append(loss(net(part), truth) * (truth >= 0))
+    for each in losses:
+        each.backward()
+    trainer.set_learning_rate(trainer.learning_rate * len(X) / int((y >= 0).sum()))
+    trainer.step(len(X))
+
+# %% 3 wrong: wrong-effect
+# The caller's missing labels become class 0.
+def answer_3(net, trainer, X, y, devs):
+    known = y >= 0
+    y[:] = np.maximum(y, 0)
+    losses = []
+    with autograd.record():
+        for part, truth, there in zip(split_and_load(X, devs), split_and_load(y, devs), split_and_load(known, devs)):
+            losses.append(loss(net(part), truth) * there)
+    for each in losses:
+        each.backward()
+    trainer.step(int(known.sum()))
+
+# %% 3 wrong: raises
+# Two devices at most.
+def answer_3(net, trainer, X, y, devs):
+    half = (len(X) + 1) // 2 if len(devs) == 2 else len(X)
+    losses = []
+    with autograd.record():
+        for part, truth, device in zip((X[:half], X[half:]), (y[:half], y[half:]), devs):
+            part, truth = part.as_in_ctx(device), truth.as_in_ctx(device)
+            losses.append(loss(net(part), truth) * (truth >= 0))
+    for each in losses:
+        each.backward()
+    trainer.step(int((y >= 0).sum()))
