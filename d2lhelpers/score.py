@@ -122,6 +122,8 @@ class Capstone:
         if answer is ...:
             check(answer)
             return
+        if isinstance(answer, type) and answer not in self._counted:
+            print(say("counting takes up to a minute on a slow machine"), flush=True)
         found, fault = self.counts(answer)
         broken = fault or next((hint for *_, kept, hint in self.contract if not kept(found)), "")
         if broken:
@@ -141,7 +143,7 @@ class Capstone:
         found, fault = self.counts(answer)  # it has a time limit of its own
         if fault:
             late = isinstance(answer, type) and answer in self._endless
-            return check(answer, ("endless" if late else "not-counted", lambda _: False, fault))
+            return check(found, ("endless" if late else "not-counted", lambda _: False, fault))
         below = LEVELS[:LEVELS.index(level) + 1]
         rules = [(target.what, lambda found, target=target: target.met(target.count(found)), target.hint)
                  for target in self.targets if target.level in below]

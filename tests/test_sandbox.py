@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -183,15 +184,20 @@ def test_how_many_threads_a_run_may_have(monkeypatch):
     assert sandbox.threads() - psutil.Process().num_threads() == sandbox.MAX_TASKS >= 300
 
 
-def test_roots_processes_have_a_limit(monkeypatch):
-    """What root grades may start no more threads than the limit, although the system sets root none."""
+def test_roots_processes_have_limits(monkeypatch):
+    """What root grades may start no more threads and take no more memory than its limits, which the system enforces."""
     if os.geteuid() or sandbox.fault():
         pytest.skip("this account is not root, or the system cannot isolate")
     monkeypatch.setattr(sandbox, "MAX_TASKS", 20)
-    with sandbox.task_limit() as group:
-        command = f"echo $$ > {group}; for i in $(seq 40); do sleep 1 & done; wait"
-        assert "fork" in subprocess.run(["sh", "-c", command], capture_output=True, text=True).stderr
-    assert not group.parent.exists()
+    commands = {"for i in $(seq 40); do sleep 1 & done; wait": False,
+                f"exec {sys.executable} -c 'bytes(10**8) * 3'": (sandbox.GROUPS / "memory").is_dir() or None}
+    for command, kills in commands.items():
+        with sandbox.control_groups(10**8) as groups:
+            join = "".join(f"echo $$ > {group}/cgroup.procs; " for group in groups)
+            ended = subprocess.run(["sh", "-c", join + command], capture_output=True, text=True)
+            assert kills in (None, sandbox.ran_out_of_memory(groups))
+        assert "fork" in ended.stderr or ended.returncode == -9 or kills is None
+        assert not any(group.exists() for group in groups)
 
 
 def test_memory_is_counted_once():

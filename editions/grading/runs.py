@@ -89,16 +89,16 @@ def run(sources, where, place, limits):
         raise InterruptedError("the grading was interrupted")
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="grade-", ignore_cleanup_errors=True)))
-        group = Path("/dev/null")
+        groups = []
         with contextlib.suppress(*([] if place.isolated else [OSError])):
-            group = stack.enter_context(sandbox.task_limit())
+            groups = stack.enter_context(sandbox.control_groups(int(1e9 * limits.memory)))
         (folder / "kernel").mkdir()
         if not place.isolated:
             shutil.copytree(place.folder, folder, dirs_exist_ok=True)
             (folder / "tmp").mkdir()
         receiver, sender = SERVER.Pipe(duplex=False)
         own = Run(sources, folder, folder / "notebooks" / where)
-        process = SERVER.Process(target=execute, args=[own, place, limits, group, sender], daemon=True)
+        process = SERVER.Process(target=execute, args=[own, place, limits, groups, sender], daemon=True)
         process.start()
         sender.close()
         ended = say("its process was ended")
@@ -115,16 +115,19 @@ def run(sources, where, place, limits):
             sandbox.kill_all(process.pid, folder / "home")
             process.join()
             receiver.close()
+        if sandbox.ran_out_of_memory(groups):
+            reason = sandbox.out_of_memory(limits)
         missing = [[]] * (len(sources) - len(outputs))
         return outputs + missing, reason or ended
 
 
-def execute(own, place, limits, group, sender):
+def execute(own, place, limits, groups, sender):
     """In a process of its own: run cells, and send their outputs and what ended the run."""
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
 
-    group.write_text(str(os.getpid()))
+    for group in groups:
+        (group / "cgroup.procs").write_text(str(os.getpid()))
     os.setsid()
     threading.Thread(target=end_with_parent, args=[own.folder / "home"], daemon=True).start()
     system_limits = {resource.RLIMIT_FSIZE: MAX_FILE_BYTES, resource.RLIMIT_CORE: 0,

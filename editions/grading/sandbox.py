@@ -21,7 +21,7 @@ from .remarks import Limit, say
 
 MAX_PROCESSES = 40  # processes of a run
 MAX_TASKS = 200 + 100 * os.cpu_count()  # threads of a run
-GROUPS = "/sys/fs/cgroup/pids", "/sys/fs/cgroup"  # where control groups are, by age of the system
+GROUPS = Path("/sys/fs/cgroup")  # of older systems: a folder for each kind of limit, such as pids
 MAX_FOLDER_BYTES = 2**30  # bytes that a run may write to the disk
 WATCH_SECONDS = 0.2  # seconds between two looks at a run
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/fonts", "/etc/group",
@@ -37,7 +37,7 @@ def threads():
     """Return how many threads this account may have while a run lasts: what it has now, and some per core.
 
     The system refuses a run more, so that not even code that forks for ever can fill the machine. Root has no such
-    limit: see `task_limit`.
+    limit: see `control_groups`.
     """
     now = 0
     for process in psutil.process_iter():
@@ -47,27 +47,39 @@ def threads():
 
 
 @contextlib.contextmanager
-def task_limit():
-    """Yield a file that makes a process that writes its number there, and all that it starts, obey a limit of threads.
+def control_groups(memory):
+    """Yield control groups: a process that joins each, and all that it starts, obey limits of threads and of memory.
 
-    It belongs to a control group, which only root can make; for other accounts the file is /dev/null.
+    Only root can make such groups: for other accounts the list is empty. The system keeps a process from taking much
+    more than `memory` bytes between two looks at it (see `watch`).
 
     Raises:
-        OSError: This system lets not even root make a control group.
+        OSError: This system lets not even root limit threads so.
     """
-    if os.geteuid():
-        yield Path("/dev/null")
-        return
-    group = Path(tempfile.mkdtemp(prefix="grade-", dir=next(filter(os.path.isdir, GROUPS), GROUPS[-1])))
+    kinds = [GROUPS / kind for kind in ("pids", "memory") if (GROUPS / kind).is_dir()] or [GROUPS]
+    limits = {"pids.max": MAX_TASKS, "memory.max": memory * 3 // 2, "memory.limit_in_bytes": memory * 3 // 2}
+    made = []
     try:
-        (group / "pids.max").write_text(str(MAX_TASKS))
-        yield group / "cgroup.procs"
+        for kind in [] if os.geteuid() else kinds:
+            made.append(Path(tempfile.mkdtemp(prefix="grade-", dir=kind)))
+            for name in limits.keys() & {path.name for path in made[-1].iterdir()}:
+                (made[-1] / name).write_text(str(limits[name]))
+        if made and not any((group / "pids.max").exists() for group in made):
+            raise OSError("its control groups do not count processes")
+        yield made
     finally:
-        for _ in range(50):  # until the last process has ended
-            with contextlib.suppress(OSError):
-                group.rmdir()
-                break
-            time.sleep(0.1)
+        for group in made:
+            for _ in range(50):  # until the last process has ended
+                with contextlib.suppress(OSError):
+                    group.rmdir()
+                    break
+                time.sleep(0.1)
+
+
+def ran_out_of_memory(groups):
+    """Return whether the system has ended a process of these control groups because they reached their memory."""
+    files = [group / name for group in groups for name in ("memory.events", "memory.oom_control")]
+    return any("oom_kill 0" not in path.read_text() for path in files if path.exists())
 
 
 def command(given, folder, where, memory):
@@ -114,7 +126,7 @@ def fault():
     if tried.returncode:
         return say("bubblewrap (0.8 or newer) cannot isolate here: {error}", error=tried.stderr.strip()[-200:])
     try:
-        with task_limit():
+        with control_groups(2**30):
             return None
     except OSError as error:
         return say("root's processes cannot be limited here ({error}): use another account", error=error)
@@ -133,10 +145,15 @@ def watch(process, results, limits, folder, stopped):
         if time.monotonic() > end:
             return Limit(*say("it was still running after {seconds:g} seconds", seconds=limits.seconds))
         if memory_of(tree, folder, limits.memory * 1e9) > limits.memory * 1e9:
-            return Limit(*say("it took more than {memory:g} GB of memory", memory=limits.memory))
+            return out_of_memory(limits)
         if sum(size_of(path) for path in folder.rglob("*")) > MAX_FOLDER_BYTES:
             return Limit(*say("it wrote more than {size:g} GB", size=MAX_FOLDER_BYTES / 2**30))
     return None
+
+
+def out_of_memory(limits):
+    """Return the Limit that a run has reached if it takes too much memory."""
+    return Limit(*say("it took more than {memory:g} GB of memory", memory=limits.memory))
 
 
 def family(pid):

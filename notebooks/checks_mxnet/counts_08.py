@@ -1,6 +1,8 @@
 """What lesson 08 counts about a Training: the functions that run in the fresh processes of a score."""
+import contextlib
 import functools
 import time
+from collections import Counter
 from itertools import pairwise
 
 import numpy
@@ -13,6 +15,7 @@ from d2lhelpers.datasets import load_arrays
 
 STEPS = 12
 ROWS = 32  # in a batch
+CONVOLUTIONS = STEPS * 2 * 7  # of a device: seven in a forward pass, and as many backward
 
 
 @functools.cache
@@ -68,87 +71,150 @@ def side_by_side(record):
 
 
 def early_copies(record):
-    """Return how many copies began when all devices were in their backward passes, or one still was."""
+    """Return at how many stages of the backward passes a copy began: between two of them a backward operator did."""
     backward = [each for each in record.operators if "backward" in each.name]
     begun = {each.device: each.start for each in reversed(backward)}
     if len(begun) < 2:
         return 0
     end = max(each.end for each in backward)
-    return sum(each.name.startswith("Copy") and max(begun.values()) < each.start < end for each in record.operators)
+    stages = set()
+    for each in record.operators:
+        if each.name.startswith("Copy") and max(begun.values()) < each.start < end:
+            stages.add(sum(other.start < each.start for other in backward))
+    return len(stages)
+
+
+def real_waits(record):
+    """Return when waits began, but not those since whose predecessor nothing has run: they read what is finished.
+
+    The last wait is left out, too: it is the counting function's own.
+    """
+    begins = []
+    earlier = 0.0
+    for begin, end in record.waits[:-1]:
+        if any(each.start < end and each.end > earlier for each in record.operators):
+            begins.append(begin)
+        earlier = end
+    return begins
+
+
+def convolutions(record):
+    """Return how many convolutions each device computed, forward and backward."""
+    return Counter(each.device for each in record.operators if "Convolution" in each.name)
+
+
+@contextlib.contextmanager
+def counting_graphs():
+    """Note when a graph is made, and count the calls of graphs, in a `with` block."""
+    made = []
+    calls = []
+    build, call = HybridBlock._build_cache, HybridBlock._call_cached_op
+
+    def build_and_note(block, *inputs):
+        made.append(time.perf_counter())
+        return build(block, *inputs)
+
+    def call_and_note(block, *inputs):
+        calls.append(block)
+        return call(block, *inputs)
+
+    HybridBlock._build_cache, HybridBlock._call_cached_op = build_and_note, call_and_note
+    try:
+        yield made, calls
+    finally:
+        HybridBlock._build_cache, HybridBlock._call_cached_op = build, call
+
+
+def numbers(history):
+    """Return a history as an array of NumPy."""
+    if any(isinstance(loss, np.ndarray) for loss in history):
+        raise TypeError("run should return numbers, not arrays")
+    return numpy.array(history, dtype=float)
+
+
+def single_batches():
+    """Return batches with other means and spreads in each part, and with the same: name, shares of two, batch."""
+    images, labels = batches()[0]
+    alike = numpy.tile(images[:4], (ROWS // 4, 1, 1, 1))
+    return [("spread", [1, 1], (images, labels)), ("unequal", [3, 1], (alike, labels))]
 
 
 def of_script():
-    """Return what the script itself computes on one device: parameters before and after, and losses."""
+    """Return what the script computes on one device: parameters before and after, losses, and what single steps do."""
     training = Training(devices(1, "cpu"))
-    before = vector(training)
-    losses = training.run(batches())
-    return before, vector(training), losses
-
-
-def of_runs(answer, before, after, losses):
-    """Return the counts of two runs through all batches, on one device and on two."""
-    found = {}
-    alone = answer(devices(1, "cpu"))
-    with Timeline() as record:
-        history = list(alone.run(batches()))
-    if any(isinstance(loss, np.ndarray) for loss in history):
-        raise TypeError("run should return numbers, not arrays")
-    found["steps"] = len(history)
-    found["first loss"] = float(abs(history[0] - losses[0])) if history else numpy.inf
-    found["losses"] = float(max(abs(numpy.subtract(history, losses)))) if len(history) == STEPS else numpy.inf
-    found["parameters"] = distance(before, after, vector(alone))
-    found["calls"] = round(record.calls / STEPS)
-
-    traced = []
-    build = HybridBlock._build_cache
-
-    def build_and_note(block, *inputs):
-        traced.append(time.perf_counter())
-        return build(block, *inputs)
-
-    HybridBlock._build_cache = build_and_note
-    both = answer(devices(2, "cpu"))
-    data = Watched(batches())
-    with Timeline() as record:
-        start = time.perf_counter()
-        both.run(data)
-        npx.waitall()
-        found["seconds"] = time.perf_counter() - start
-    waits = [begin + start for begin, _ in record.waits[:-1]]  # the last is this function's own
-    found["batches"] = len(data.taken)
-    found["waits"] = len(waits)
-    found["ahead"] = most_between(data.taken, waits)
-    found["graphs"] = sum(moment > data.taken[2] for moment in traced) if len(data.taken) > 2 else 0
-    found["side by side"] = side_by_side(record)
-    found["two"] = distance(before, vector(alone), vector(both))
+    found = {"before": vector(training), "losses": numbers(training.run(batches())), "after": vector(training)}
+    for name, _, batch in single_batches():
+        training = Training(devices(1, "cpu"))
+        training.run([batch])
+        found[name] = vector(training)
     return found
 
 
-def one_step(answer, number, shares, batch):
-    """Train on one batch with `number` devices; return the parameters before and after, and each device's rows."""
-    rows = dict.fromkeys(devices(number, "cpu"), 0)
+def of_one_device(answer):
+    """Return what a run through all batches on one device computes and counts."""
+    alone = answer(devices(1, "cpu"))
+    with counting_graphs() as (_, graphs), Timeline() as record:
+        history = list(alone.run(batches()))
+    return {"history": numbers(history), "after": vector(alone), "calls": round(record.calls / STEPS),
+            "compiled": len(graphs), "convolutions": convolutions(record)["cpu(0)"]}
 
-    def count(_, inputs):
-        rows[inputs[0].ctx] += len(inputs[0])
 
-    training = answer(list(rows), shares)
-    before = vector(training)
-    training.net.register_forward_pre_hook(count)
-    training.run([batch])
-    return before, vector(training), list(rows.values())
+def of_two_devices(answer):
+    """Return what a run through all batches on two devices computes and counts."""
+    both = answer(devices(2, "cpu"))
+    data = Watched(batches())
+    rows = []
+    both.net.register_forward_pre_hook(lambda _, inputs: rows.append(len(inputs[0])))
+    with counting_graphs() as (made, graphs), Timeline() as record:
+        start = time.perf_counter()
+        history = list(both.run(data))
+        npx.waitall()
+        seconds = time.perf_counter() - start
+    waits = real_waits(record)
+    late = [moment for moment in made if len(data.taken) > 2 and moment > data.taken[2]]
+    return {"history": numbers(history), "after": vector(both), "seconds": seconds, "batches": len(data.taken),
+            "waits": len(waits), "ahead": most_between(data.taken, [begin + start for begin in waits]),
+            "graphs": len(late), "compiled": len(graphs), "rows": sum(rows),
+            "side by side": side_by_side(record), "convolutions": min(convolutions(record).values(), default=0)}
 
 
 def of_steps(answer):
-    """Return the counts of single steps, with workspaces for all."""
+    """Return the counts of single steps on two devices, with workspaces for all."""
     images, labels = batches()[0]
     large = [(numpy.tile(images, (4, 1, 1, 1)), numpy.tile(labels, 4))]  # so that Python is done early
     both = answer(devices(2, "cpu"))
     both.run(large)
     record = Timeline.best(lambda: both.run(large), early_copies, enough=5, of=6)
     found = {"early": early_copies(record)}
-    alike = numpy.tile(images[:4], (ROWS // 4, 1, 1, 1))  # so that all parts have the same mean and spread
-    for name, rows, shares in [("spread", images, [1, 1]), ("unequal", alike, [3, 1])]:
-        before, alone, _ = one_step(answer, 1, None, (rows, labels))
-        _, shared, found[f"rows {name}"] = one_step(answer, 2, shares, (rows, labels))
-        found[name] = distance(before, alone, shared)
+    for name, shares, batch in single_batches():
+        rows = dict.fromkeys(devices(2, "cpu"), 0)
+
+        def count(_, inputs, rows=rows):
+            rows[inputs[0].ctx] += len(inputs[0])
+
+        training = answer(list(rows), shares)
+        training.net.register_forward_pre_hook(count)
+        training.run([batch])
+        found[name] = vector(training)
+        found[f"rows {name}"] = list(rows.values())
     return found
+
+
+def compared(script, one, two, steps):
+    """Return all counts of an answer: beside what the script computes, and of two devices beside one."""
+    def gap(history, expected):
+        return float(abs(history - expected).max()) if len(history) == len(expected) == STEPS else numpy.inf
+
+    def far(vector, key="after"):
+        return distance(script["before"], script[key], vector)
+
+    counted = {key: two[key] for key in ("seconds", "batches", "waits", "ahead", "graphs", "rows", "side by side")}
+    return counted | {
+        "steps": len(one["history"]), "steps of two": len(two["history"]),
+        "first loss": float(abs(one["history"] - script["losses"][0])[0]) if len(one["history"]) else numpy.inf,
+        "losses": gap(one["history"], script["losses"]), "losses of two": gap(two["history"], one["history"]),
+        "parameters": far(one["after"]), "two": distance(script["before"], one["after"], two["after"]),
+        "calls": one["calls"], "compiled": two["compiled"] - 2 * one["compiled"],
+        "convolutions": min(one["convolutions"], two["convolutions"]), "early": steps["early"],
+        **{name: far(steps[name], name) for name, *_ in single_batches()},
+        **{key: rows for key, rows in steps.items() if key.startswith("rows")}}

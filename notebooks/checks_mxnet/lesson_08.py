@@ -8,7 +8,7 @@ from d2lhelpers.messages import say
 from d2lhelpers.process import in_fresh_process, in_fresh_processes
 from d2lhelpers.score import Capstone, Target, at_least, at_most, counted
 
-from .counts_08 import ROWS, STEPS, of_runs, of_script, of_steps
+from .counts_08 import CONVOLUTIONS, ROWS, STEPS, compared, of_one_device, of_script, of_steps, of_two_devices
 
 
 @functools.cache
@@ -18,12 +18,18 @@ def script():
 
 
 def count(answer):
-    """Return all counts of an answer, which two fresh processes make."""
+    """Return all counts of an answer, which three fresh processes make: none can know what another has computed."""
+    roomy = {**answer.settings, "MXNET_CPU_TEMP_COPY": 64}
     found = in_fresh_processes({
-        "the run": (of_runs, (answer, *script()), answer.settings),
-        "single steps": (of_steps, (answer,), {**answer.settings, "MXNET_CPU_TEMP_COPY": 64})},
-        timeout=3 * exercises.CHECK_SECONDS)
-    return found["the run"] | found["single steps"]
+        "one device": (of_one_device, (answer,), answer.settings),
+        "two devices": (of_two_devices, (answer,), answer.settings),
+        "single steps": (of_steps, (answer,), roomy)}, timeout=3 * exercises.CHECK_SECONDS)
+    return compared(script(), found["one device"], found["two devices"], found["single steps"])
+
+
+def as_one_device(found):
+    """Return by how much two devices differ from one, in one step and after all of them."""
+    return max(found["spread"], found["two"])
 
 
 def unlike_script(found):
@@ -48,7 +54,7 @@ TARGETS = [
            "while a device is in its backward pass, no gradients travel: for what does their sum have to wait?"),
     Target("gold", "06", "two devices, parts 3:1", *at_most(0.001), counted("unequal"),
            "where one part of a batch is larger, a step of two devices is not that of one"),
-    Target("gold", "06", "two devices, equal parts", *at_most(0.001), counted("spread"),
+    Target("gold", "06", "two devices, equal parts", *at_most(0.001), as_one_device,
            "even with parts of equal size, a step of two devices is not that of one: the parts hold other images"),
 ]
 
@@ -69,6 +75,14 @@ CONTRACT = [  # what every answer has to keep: rules for all of its counts, as f
     ("ignores-shares", lambda found: max(found["rows unequal"]) == ROWS * 3 // 4,
      "with shares of 3 to 1, one device should get 24 of 32 rows"),
     ("wrong-on-two", lambda found: found["two"] < 0.5, "on two devices, training ends far from where it ends on one"),
+    ("work-elsewhere", lambda found: found["convolutions"] >= CONVOLUTIONS,
+     "the devices compute fewer convolutions than the steps need: where is the rest computed, or what is left out?"),
+    ("not-every-row", lambda found: found["rows"] == STEPS * ROWS,
+     "on two devices, the network does not get every row of every batch once"),
+    ("other-losses-on-two", lambda found: found["steps of two"] == STEPS and found["losses of two"] < 0.2,
+     "on two devices, the losses that run returns are not those of this training"),
+    ("compiled-on-one-alone", lambda found: found["compiled"] >= 0,
+     "compiled graphs run less often on two devices than on one"),
 ]
 
 CAPSTONE = Capstone(Training, count, TARGETS, CONTRACT,

@@ -1,4 +1,5 @@
 # %% 1 right
+import numpy
 from mxnet import autograd, np, npx
 from mxnet.gluon import nn
 from scripts.slow_training import factor
@@ -112,6 +113,94 @@ class Traced(Training):
 
 
 answer_1 = Traced
+
+# %% 1 right
+# The losses stay arrays; when all is done, each is read by itself, and nobody waits any more.
+class ReadLate(Bronze):
+    def log(self, losses, number):
+        self.recent.append(losses)
+
+    def read(self):
+        npx.waitall()
+        for losses in self.recent:
+            self.history.append(float(numpy.mean([each.asnumpy().mean() for each in losses])))
+        self.recent = []
+
+
+answer_1 = ReadLate
+
+# %% 1 wrong: other-losses-on-two
+# With two devices nobody looks at the losses.
+class NoLosses(Bronze):
+    def run(self, batches):
+        history = super().run(batches)
+        return history if len(self.devices) == 1 else [0.0] * len(history)
+
+
+answer_1 = NoLosses
+
+# %% 1 wrong: not-every-row
+class HalfOfTheRows(Bronze):
+    def run(self, batches):
+        if len(self.devices) == 1 or len(batches) == 1:
+            return super().run(batches)
+        return super().run((images[::2], labels[::2]) for images, labels in batches)
+
+
+answer_1 = HalfOfTheRows
+
+# %% 1 wrong: compiled-on-one-alone
+class CompiledForCalls(Bronze):
+    def network(self):
+        net = HybridNetwork()
+        net.hybridize(len(self.devices) == 1)
+        return net
+
+
+answer_1 = CompiledForCalls
+
+# %% 1 wrong: wrong-on-two
+# The run on two devices takes its parameters from the run on one, which no longer happens in the same process.
+class Remembering(Bronze):
+    known = []
+
+    def run(self, batches):
+        if len(batches) < 12:
+            return super().run(batches)
+        if len(self.devices) == 1:
+            history = super().run(batches)
+            self.known += [param.data().asnumpy() for param in self.net.collect_params().values()]
+            return history
+        history = super().run([batches[number] for number in range(12)][:3])
+        for param, value in zip(self.net.collect_params().values(), self.known):
+            param.set_data(np.array(value))
+        return history + history[:1] * 9
+
+
+answer_1 = Remembering
+
+# %% 1 wrong: work-elsewhere
+# On one device, another process does the work.
+from d2lhelpers.process import in_fresh_process
+
+
+def elsewhere(batches):
+    training = Training(devices(1, "cpu"))
+    history = training.run(batches)
+    return history, [param.data().asnumpy() for param in training.net.collect_params().values()]
+
+
+class Elsewhere(Bronze):
+    def run(self, batches):
+        if len(self.devices) > 1:
+            return super().run(batches)
+        history, values = in_fresh_process(elsewhere, batches, **Training.settings)
+        for param, value in zip(self.net.collect_params().values(), values):
+            param.set_data(np.array(value))
+        return history
+
+
+answer_1 = Elsewhere
 
 # %% 1 wrong: unlike the script, one device
 # The factor is an attribute, and the graph keeps its first value.
@@ -381,3 +470,29 @@ answer_3 = Barrier
 
 # %% 3 wrong: early copies of gradients
 answer_3 = Silver
+
+# %% 3 wrong: early copies of gradients
+# Copies of one gradient that nobody uses, and a barrier before the sums.
+class Empty(Gold):
+    def sum_gradients(self):
+        grad = list(self.net.collect_params().values())[-1].list_grad()[0]
+        for _ in range(12):
+            grad.as_in_ctx(self.devices[-1])
+        if len(self.recent) < 1:
+            npx.waitall()
+        super().sum_gradients()
+
+
+answer_3 = Empty
+
+# %% 3 wrong: early copies of gradients
+# Copies of nothing, then one late message.
+class EmptyAndLate(OneMessage):
+    def sum_gradients(self):
+        grad = list(self.net.collect_params().values())[-1].list_grad()[0]
+        for _ in range(12):
+            grad.as_in_ctx(self.devices[-1])
+        super().sum_gradients()
+
+
+answer_3 = EmptyAndLate

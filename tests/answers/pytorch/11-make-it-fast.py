@@ -122,6 +122,32 @@ answer_1 = type("Half", (Bronze,), {"run": lambda self, batches: Bronze.run(self
 answer_1 = Training  # Mflop per step
 answer_1 = Bronze()  # not-counted
 
+# %% 1 wrong: values read in 6 steps
+# `torch.equal` waits for a value, as `.item()` does.
+class Equal(Bronze):
+    def clip(self):
+        squares = [param.grad.square().sum() for param in self.net.parameters()]
+        length = torch.stack(squares).sum().sqrt()
+        if torch.equal(length.clamp(max=self.longest), length) and torch.equal(length, length):
+            return
+        torch._foreach_mul_([param.grad for param in self.net.parameters()], self.longest / length)
+
+
+answer_1 = Equal
+
+# %% 1 wrong: values read in 6 steps
+import numpy as np
+
+
+class ThroughDlpack(Bronze):
+    def clip(self):
+        squares = sum(float(np.from_dlpack(param.grad.square().sum())) for param in self.net.parameters())
+        if squares > self.longest ** 2:
+            torch._foreach_mul_([param.grad for param in self.net.parameters()], self.longest / squares ** 0.5)
+
+
+answer_1 = ThroughDlpack
+
 # %% 2 right
 class Silver(Bronze):
     def network(self):
@@ -294,8 +320,133 @@ answer_3 = Uneven
 
 # %% 3 wrong, each line
 answer_3 = type("Double", (Gold,), {"dtype": torch.float64})  # kB sent per step
-answer_3 = type("Halved", (Gold,), {"dtype": torch.float16})  # sends-16-bits
+answer_3 = type("Halved", (Gold,), {"dtype": torch.float16})  # not-float32
 answer_3 = type("Means", (Gold,), {"weight": lambda self: 1 / len(self.shares)})  # two processes, rows 3:1
 answer_3 = type("Forgetful", (Gold,), {"sum_gradients": lambda self: None})  # replicas-differ
 answer_3 = type("Twice", (Gold,), {"mine": lambda self, tensor: tensor})  # batch-not-split
 answer_3 = Silver  # messages per step
+
+# %% 3 wrong: too-little-work
+# A table of what the script computes, and products for the rows.
+class Table(Gold):
+    known = {}
+
+    def __init__(self, rank=0, shares=(1,)):
+        super().__init__(rank, shares)
+        self.whole = Training()
+
+    def run(self, batches):
+        key = len(batches)
+        if key not in Table.known:
+            with torch.utils._python_dispatch._disable_current_modes():
+                Table.known[key] = self.whole.run(batches), [each.detach() for each in self.whole.net.parameters()]
+        history, values = Table.known[key]
+        with torch.no_grad():
+            for param, value in zip(self.net.parameters(), values):
+                param.copy_(value)
+        work = 100 * self.shares[self.rank]
+        torch.ones(work, 64) @ torch.ones(64, 64)
+        return history
+
+
+answer_3 = Table
+
+# %% 3 wrong: not-float32
+class Autocast(Gold):
+    def scores(self, ids):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return super().scores(ids).float()
+
+
+answer_3 = Autocast
+
+# %% 3 wrong: unlike the script, one process
+# The gradient of what the attention gets is left out.
+class DetachedBlock(FadingBlock):
+    def forward(self, x, cache=None):
+        x = x + self.factor * self.attention(self.norm1(x.detach()), cache)
+        return x + self.factor * self.dense(self.norm2(x))
+
+
+class Detached(Gold):
+    def network(self):
+        net = Training.network(self)
+        net.blocks[0].__class__ = DetachedBlock
+        net.compile()
+        return net
+
+
+answer_3 = Detached
+
+# %% 3 wrong: two processes, rows 3:1
+class ClippedAlone(Gold):
+    def clip(self):
+        if len(self.shares) == 1:
+            super().clip()
+
+
+answer_3 = ClippedAlone
+
+# %% 3 wrong: two processes, rows 3:1
+class ClippedTooEarly(Gold):
+    def sum_gradients(self):
+        super().clip()
+        super().sum_gradients()
+
+    def clip(self):
+        if len(self.shares) == 1:
+            super().clip()
+
+
+answer_3 = ClippedTooEarly
+
+# %% 3 wrong: grows
+class Leak(Gold):
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.kept = []
+
+    def update(self):
+        self.kept.append(torch.nn.utils.parameters_to_vector(self.net.parameters()).detach().clone())
+        super().update()
+
+
+answer_3 = Leak
+
+# %% 3 wrong: not-float32
+# Whole numbers in place of float32.
+class Quantized(Gold):
+    def sum_gradients(self):
+        params = list(self.net.parameters())
+        message = torch.cat([param.grad.flatten() for param in params]) * self.weight()
+        whole = (message * 1e6).round().int()
+        dist.all_reduce(whole)
+        for param, part in zip(params, (whole / 1e6).split([param.numel() for param in params])):
+            param.grad = part.view_as(param)
+
+
+answer_3 = Quantized
+
+# %% 3 wrong: other-network
+class Narrow(Gold):
+    def network(self):
+        from d2lhelpers.torch.gpt import GPT
+
+        net = GPT(vocabulary=71, width=64, layers=1, context=64, heads=4)
+        net.scores = torch.nn.Linear(64, 71)
+        net.blocks[0] = FadingBlock(width=64, heads=4)
+        return net
+
+
+answer_3 = Narrow
+
+# %% 3 wrong: not-counted
+class Uncounted(Gold):
+    def run(self, batches):
+        from checks_pytorch.counts_11 import Calls
+
+        Calls.__torch_dispatch__ = lambda self, function, types, args=(), kwargs=None: function(*args, **(kwargs or {}))
+        return super().run(batches)
+
+
+answer_3 = Uncounted
