@@ -15,8 +15,7 @@ from .counts_11 import STEPS, of_one, of_script, of_two
 def count(answer):
     """Return all counts of an answer, which three processes make, on batches drawn anew."""
     limit = 3 * exercises.CHECK_SECONDS
-    seed = draw_seed()
-    [script] = in_group(of_script, seed, size=1)
+    [(seed, *script)] = in_group(of_script, draw_seed(), size=1)
     [found] = in_group(of_one, answer, seed, *script, size=1, timeout=limit)
     first, second = in_group(of_two, answer, seed, timeout=limit)
     found["gap"] = (first["end"] - second["end"]).abs().max().item()
