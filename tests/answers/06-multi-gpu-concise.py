@@ -86,7 +86,7 @@ def answer_2(images, devs):
 #- return numpy.concatenate([part.asnumpy().argmin(axis=1) for part in scores])
 #+ return numpy.concatenate([part.asnumpy() for part in scores]).argmax(axis=0)
 
-# %% 2 wrong: right-for-63-only
+# %% 2 wrong: wrong-result
 #-     return numpy.concatenate([part.asnumpy().argmin(axis=1) for part in scores])
 #+     classes = numpy.zeros(63)
 #+     start = 0
