@@ -9,6 +9,8 @@ def check_1(answer, timeline):
     difference = "that is a difference, a time. How many times does the one fit into the other?"
     alone = "that is the time of the whole: compare it with Python's"
     mistakes = {
+        "counts-python-twice": (
+            ratio + 1, "the whole begins with Python's part: count that once"),
         "leaves-out-python": (
             ratio - 1, "that is how often Python's part fits into the time after it. The whole begins with Python"),
         "upside-down": (1 / ratio, "that is less than 1, but the whole took longer than Python's part"),

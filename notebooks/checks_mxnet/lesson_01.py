@@ -3,7 +3,9 @@ from mxnet import np
 from mxnet.gluon import nn
 
 from d2lhelpers.counters import count_calls
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
+from d2lhelpers.messages import say
 
 
 def check_1(answer, mlp):
@@ -41,25 +43,94 @@ def check_1(answer, mlp):
     )
 
 
-class _Counted(nn.HybridSequential):
-    """A network that counts how often it is traced, and how often its Python code runs on arrays."""
+class _Counted(nn.Dense):
+    """A layer that counts how often it is traced, and how often its Python code runs on arrays."""
 
     traced = ran = 0
 
-    def hybrid_forward(self, F, x):
+    def hybrid_forward(self, F, x, *parameters, **named):
         if F.__name__.endswith("symbol"):
             self.traced += 1
         else:
             self.ran += 1
-        return super().hybrid_forward(F, x)
+        return super().hybrid_forward(F, x, *parameters, **named)
+
+
+class _Network(nn.HybridSequential):
+    """A network whose layers count."""
+
+    @property
+    def traced(self):
+        return max(layer.traced for layer in self)
+
+    @property
+    def ran(self):
+        return min(layer.ran for layer in self)
+
+    def forget(self):
+        """Count from 0 again."""
+        for layer in self:
+            layer.traced = layer.ran = 0
 
 
 def counted_network():
-    """Return a small network that counts in `traced` and `ran` how its Python code is used."""
-    net = _Counted()
-    net.add(nn.Dense(4, activation="relu"), nn.Dense(2))
+    """Return a small network that counts in `traced` and `ran` how its layers' Python code is used."""
+    net = _Network()
+    net.add(_Counted(4, activation="relu", in_units=3), _Counted(2, in_units=4))
     net.initialize()
     return net
+
+
+def right_start(net, debug=None):
+    """Return a server that hybridizes its network when it starts, and after each round that somebody debugs."""
+    def serve(requests, debug=False):
+        if debug:
+            net.hybridize(False)
+        answers = [net(request) for request in requests]
+        if debug:
+            net.hybridize()
+        return answers
+
+    net.hybridize()
+    return serve
+
+
+def some_rounds(random):
+    """Yield networks, the rounds that somebody debugs, and for each the values of its requests."""
+    drawn = list(random.integers(2, size=6) > 0)
+    for rounds in [False], [True], [False, True, False], [True, True, False, False, True, False, True], drawn:
+        net = counted_network()
+        for parameter in net.collect_params().values():
+            parameter.set_data(np.array(random.normal(size=parameter.shape)))
+        yield net, rounds, [random.normal(size=(random.integers(1, 6), 1, 3)).astype("float32") for _ in rounds]
+
+
+def played(start, net, rounds, values):
+    """Return what a server does in several rounds, whose requests are in the same arrays: answers, and how they came.
+
+    A network that is hybridized again may be traced once more, but only once until somebody debugs again.
+    """
+    def way():
+        if graphs > 1:
+            return say("traced again")
+        ran = {layer.ran for layer in net}
+        known = {0: say("compiled"), len(requests): say("imperative")}
+        return known.get(ran.pop(), say("partly compiled")) if len(ran) == 1 else say("partly compiled")
+
+    net.hybridize()
+    serve = start(net)
+    arrays = [np.zeros((1, 3)) for _ in range(5)]
+    found, graphs = [], 0
+    for debug, inputs in zip(rounds, values, strict=True):
+        net.forget()
+        requests = arrays[:len(inputs)]
+        for request, value in zip(requests, inputs, strict=True):
+            request[:] = np.array(value)
+        given = list(requests)
+        answers = [answer.asnumpy() for answer in (serve(given, debug=True) if debug else serve(given))]
+        graphs = 0 if debug else graphs + net.traced
+        found.append((answers, way(), [each.asnumpy() for each in given]))
+    return found
 
 
 def check_2(answer):
@@ -76,8 +147,9 @@ def check_2(answer):
             serve = answer(net)
             self.right, self.traced, self.ran = True, [], []
             for debug in rounds:
-                net.traced = net.ran = 0
-                answers = list(serve(requests, debug=True) if debug else serve(requests))
+                net.forget()
+                given = list(requests)
+                answers = list(serve(given, debug=True) if debug else serve(given))
                 self.traced.append(net.traced)
                 self.ran.append(net.ran)
                 same = [np.allclose(found, value) for found, value in zip(answers, wanted, strict=True)]
@@ -107,16 +179,31 @@ def check_2(answer):
          "after debugging, it does not go back to running compiled"),
         ("answers-change", lambda _: Used([False, True, False, True]).right,
          "compiled or not, the answers should be the same"),
+        *Exam(right_start, some_rounds, played).rules(),
     )
+
+
+def right_gain(asking, compiled, per_row, rows):
+    """Return how many times as long an imperative pass takes as a compiled one."""
+    return max(asking, rows * per_row) / max(compiled, rows * per_row)
+
+
+def some_times(random):
+    """Yield times and rows; in half of the cases both passes are about as long as the device's work."""
+    yield from [(100, 30, 1, 90), (200, 20, 5, 60), (20, 20, 3, 1), (1000, 1, 0.5, 1)]
+    for _ in range(20):
+        asking, compiled, per_row = random.integers(100, 400), random.integers(20, 100), random.integers(1, 9)
+        yield int(asking), int(compiled), int(per_row), int(random.integers(1, 2 * asking / per_row))
 
 
 def check_3(answer, rows):
     """Check a function that predicts what compiling gains, and from how many rows on it gains nothing."""
-    def predicted(asking, compiled, per_row, rows):
-        return max(asking, rows * per_row) / max(compiled, rows * per_row)
-
     def right(gain, *case):
-        return abs(gain(*case) - predicted(*case)) < 0.006  # two decimals are enough
+        return abs(gain(*case) - right_gain(*case)) < 0.006  # two decimals are enough
+
+    def gains(function, *case):
+        """Return a gain as a plain number, rounded like that of the reader's."""
+        return round(float(function(*case)), 2)
 
     return check(
         answer,
@@ -138,6 +225,7 @@ def check_3(answer, rows):
          "with 40 rows the device needs 80 µs: longer than the one compiled call, but shorter than five calls"),
         ("ignores-the-times", lambda gain: right(gain, 200, 20, 5, 7) and right(gain, 90, 60, 1, 75),
          "right for 150, 30 and 2 µs alone"),
+        *Exam(right_gain, some_times, gains, tolerance=0.006).rules(),
         ("no-rows", lambda _: rows is not ...,
          "that is right. Now the number of rows, in place of the second three dots"),
         ("rows-of-compiled", lambda _: float(rows) != 15,

@@ -4,9 +4,14 @@ from functools import partial
 import numpy
 from mxnet import autograd, np
 
+import d2lhelpers
 from d2lhelpers import Timeline
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
 from d2lhelpers.plots import is_communication
+
+from .cases_05 import attached, passes_of, right_bucket, right_step, single, some_parameters, some_steps
+from .lesson_03 import raises, spoiled
 
 FUNCTION = "give a function: its name alone, without parentheses"
 
@@ -41,6 +46,8 @@ def check_1(answer, after, rate=0.001, rows=32):
         ("goes-beyond", lambda _: better(2, 1 / 1.2), "one large step with your factor goes beyond two small ones"),
         ("right-for-two-only", lambda _: better(4, 1.2) and better(4, 1 / 1.2),
          "right for twice the batch, but not for four times the batch"),
+        *Exam(lambda k: k, lambda random: [(1,), (3,), (int(random.integers(5, 9)),)], tolerance=0.005).rules(),
+        seconds=20,
     )
 
 
@@ -52,10 +59,6 @@ def check_2(answer, start, devices):
         """Return whether all arrays are on the device that the function was given, be it the first or the second."""
         found = [(each, device) for device in devices for each in which(get(start, device))]
         return all(each.ctx == device for each, device in found)
-
-    def same_values(get):
-        copies = get(start, devices[1])[0]
-        return all((copy.as_in_ctx(param.ctx) == param).all() for copy, param in zip(copies, start, strict=True))
 
     def own_memory(get):
         """Return whether the parameters stay as they are when their copies change."""
@@ -94,7 +97,6 @@ def check_2(answer, start, devices):
          "a copy is not on the device that the function was given"),
         ("array-elsewhere", lambda get: on_their_device(get, lambda both: both[1:]),
          "the array is not on the device that the function was given: allreduce would refuse it"),
-        ("other-values", same_values, "the copies have other values than the parameters"),
         ("no-gradient", lambda get: all(copy.grad is not None for copy in get(start, devices[0])[0]),
          "a parameter has no gradient yet: who told autograd where to keep it?"),
         ("wrong-gradient-shape", lambda get: all(copy.grad.shape == copy.shape for copy in get(start, devices[0])[0]),
@@ -105,60 +107,47 @@ def check_2(answer, start, devices):
          "after a backward pass the array does not hold all gradients"),
         ("accumulates", lambda get: holds_gradients(get, 2),
          "after a second backward pass the array does not hold the gradients of that pass alone"),
+        *Exam(right_bucket, some_parameters, passes_of).rules(),
     )
 
 
 def check_3(answer, slow, small, devices):
     """Check a step of a network of two dense layers, and the letter that says where its time goes."""
-    def batch(rows):
-        random = numpy.random.RandomState(rows)
-        return random.normal(size=(rows, 64)).astype("float32"), random.randint(0, 10, rows)
+    random = numpy.random.RandomState(1)
+    X, y = single(random.normal(size=(64, 64))), np.array(random.randint(0, 10, 64))
 
-    def wanted(rows, rate, steps=1):
-        """Return the parameters after steps of one device, in NumPy."""
-        X, y = batch(rows)
-        W1, b1, W2, b2 = (param.asnumpy().astype(float) for param in small)
-        for _ in range(steps):
-            H = X @ W1 + b1
-            A = numpy.maximum(H, 0)
-            scores = numpy.exp(A @ W2 + b2)
-            G = scores / scores.sum(1, keepdims=True)
-            G[range(rows), y] -= 1
-            G /= rows
-            back = (G @ W2.T) * (H > 0)
-            W2, b2 = W2 - rate * A.T @ G, b2 - rate * G.sum(0)
-            W1, b1 = W1 - rate * X.T @ back, b1 - rate * back.sum(0)
-        return [W1, b1, W2, b2]
-
-    def taken(k, rows=64, rate=0.1, steps=1):
-        """Return each device's parameters after steps with the answer, and the last step's record."""
-        X, y = (np.array(each) for each in batch(rows))
-        copies = [[param.copyto(device) for param in small] for device in devices[:k]]
-        for params in copies:
-            for param in params:
-                param.attach_grad()
-        for _ in range(steps):
-            with Timeline() as record:
-                answer(X, y, copies, devices[:k], rate)
+    def taken(k, rate=0.1, step=answer):
+        """Return each device's parameters after a step, and its record."""
+        devs = d2lhelpers.devices(3)[:k]
+        copies = attached(small, devs)
+        with Timeline() as record:
+            step(X, y, copies, devs, rate)
         record.gradient = copies[0][0].grad.asnumpy() if copies[0][0].grad is not None else None
         return [[param.asnumpy() for param in params] for params in copies], record
 
     def near(found, others):
         return all(numpy.allclose(a, b, rtol=0, atol=1e-5) for a, b in zip(found, others, strict=True))
 
-    def right(k, rows=64, rate=0.1, steps=1):
-        return all(near(params, wanted(rows, rate, steps)) for params in taken(k, rows, rate, steps)[0])
+    def right(k, rate=0.1):
+        wanted = taken(1, rate=rate, step=right_step)[0][0]
+        return all(near(params, wanted) for params in taken(k, rate=rate)[0])
 
     def nothing_split(_):
         record = taken(2)[1]
         return whole_batch(record, record.gradient, taken(1)[1].gradient)
+
+    def waits_inside(_):
+        """Return whether Python waits, if only inside an operator, for what depends on the images."""
+        def step():
+            answer(spoiled(X.shape), y, attached(small, devices), devices, 0.1)
+        return taken(2)[1].waits or raises(step)
 
     letter = str(slow).strip().strip("()").lower()
     return check(
         answer,
         ("no-function", callable, FUNCTION),
         ("fails", lambda _: taken(1), "called with five arguments, and a network of four parameters, it fails"),
-        ("no-update", lambda _: not near(taken(1)[0][0], wanted(64, 0)),
+        ("no-update", lambda _: not near(taken(1)[0][0], [param.asnumpy() for param in small]),
          "after your step the parameters are what they were before"),
         ("wrong-on-one", lambda _: right(1),
          "on one device, they do not move by the rate times the mean gradient. Is it the network of the text? Is the "
@@ -166,14 +155,13 @@ def check_3(answer, slow, small, devices):
         ("ignores-rate", lambda _: right(1, rate=0.02), "right for one rate only: the last argument is ignored"),
         ("replicas-differ", lambda _: near(*taken(2)[0]), "after a step on two devices the two replicas differ"),
         ("wrong-on-two", lambda _: right(2), "on two devices the replicas agree, but it is not the step of one device"),
-        ("uneven-parts", lambda _: right(2, rows=63),
-         "right for 64 rows, but not for a batch that does not divide evenly"),
-        ("wrong-second-step", lambda _: right(2, steps=2), "the first step is right, the second step is not"),
-        ("one-device-works", lambda _: all(works_on(device, taken(2)[1]) for device in devices[:2]),
-         "asked for a step on two devices, one device alone does the work"),
+        *Exam(right_step, some_steps, tolerance=1e-4).rules(),
+        ("one-device-works", lambda _: all(works_on(device, taken(k)[1]) for k in (2, 3)
+                                           for device in d2lhelpers.devices(3)[:k]),
+         "asked for a step on several devices, one of them does no work"),
         ("nothing-split", lambda step: not nothing_split(step),
          "each device computes the whole batch: nothing was split"),
-        ("waits-inside", lambda _: not taken(2)[1].waits, "Python waits for results inside the step"),
+        ("waits-inside", lambda step: not waits_inside(step), "Python waits for results inside the step"),
         ("no-letter", lambda _: slow is not ..., "that is right. Now the letter, in place of the second three dots"),
         ("not-a-letter", lambda _: letter in ("a", "b", "c"), "answer with one of the letters a, b, c"),
         ("blames-passes", lambda _: letter != "a",
@@ -187,7 +175,7 @@ def check_4(answer, step_on, gap, suspect):
     SHORT, LONG = 0.5, 1e6  # limits: one below the length of the first gradient, one far above it
 
     def taken(k, limit, rows=64):
-        return step_on(k, partial(answer, limit=limit), rows)
+        return step_on(k, lambda X, y, *rest: answer(X.copy(), y.copy(), *rest, limit=limit), rows)
 
     def same(k, limit, rows=64):
         """Return whether each of `k` devices takes the step that the colleague's code takes on one."""
@@ -198,9 +186,10 @@ def check_4(answer, step_on, gap, suspect):
         """Return whether each device computed the whole batch, by a step that reaches no limit."""
         records = []
 
-        def step(*arguments):
+        def step(X, y, *rest):
+            X, y = X.copy(), y.copy()
             with Timeline() as record:
-                answer(*arguments, limit=LONG)
+                answer(X, y, *rest, limit=LONG)
             records.append(record)
 
         one, two = (step_on(k, step)[0][-1].grad.asnumpy() for k in (1, 2))
@@ -211,6 +200,22 @@ def check_4(answer, step_on, gap, suspect):
             taken(2, SHORT)
         devices = {each.device for each in record.operators}
         return sum(works_on(device, record) for device in devices) == 2
+
+    def right_limited(X, y, copies, devs, rate, limit):
+        """Take the colleague's step on one device, where it is right, and copy the parameters to the others."""
+        suspect(X, y, copies[:1], devs[:1], rate, limit)
+        for params in copies[1:]:
+            for param, first in zip(params, copies[0], strict=True):
+                first.copyto(param)
+
+    def cases(random):
+        for k, rows in (1, 1), (2, 3), (3, 4), (3, 8), (2, 31):
+            given = []
+            step_on(k, lambda *arguments, given=given: given.extend(arguments), rows)
+            X, y, copies, devs, rate = given
+            order = np.array(random.permutation(rows))
+            limit = float(random.choice([0.3, 3, 1e6]))
+            yield X[order], y[order], copies, devs, rate * float(random.uniform(0.1, 1)), limit
 
     return check(
         answer,
@@ -226,7 +231,9 @@ def check_4(answer, step_on, gap, suspect):
          "on two devices it is not the step of one device, if the limit is not reached"),
         ("uneven-parts", lambda _: same(2, SHORT, rows=63) and same(3, LONG, rows=64),
          "right for equal parts, but not for a batch that does not divide evenly"),
+        *Exam(right_limited, cases, tolerance=1e-4).rules(),
         ("one-device-works", shared, "asked for a step on two devices, one device alone does the work"),
         ("nothing-split", lambda step: not nothing_split(step),
          "each device computes the whole batch: nothing was split"),
+        seconds=20,
     )

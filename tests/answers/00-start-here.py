@@ -9,6 +9,7 @@ answer_1 = timeline.returned / timeline.end  # upside-down
 answer_1 = timeline.end - timeline.returned  # difference
 answer_1 = (timeline.end - timeline.returned) * 1e3  # difference-in-ms
 answer_1 = (timeline.end - timeline.returned) / timeline.returned  # leaves-out-python
+answer_1 = timeline.end / timeline.returned + 1  # counts-python-twice
 answer_1 = 100 * timeline.end / timeline.returned  # in-percent
 answer_1 = timeline.end  # whole-time
 answer_1 = timeline.end * 1e3  # whole-time-in-ms

@@ -143,6 +143,102 @@ def answer_2(net):
 answer_2 = start  # traces-within-round
 answer_2 = hybrid.hybridize()  # no-function
 
+# %% 2 wrong: debugs-compiled
+# Only the network's own code is imperative; its layers stay compiled.
+def answer_2(net):
+    from mxnet import ndarray
+    net.hybridize()
+    return lambda requests, debug=False: [net.hybrid_forward(ndarray, r) if debug else net(r) for r in requests]
+
+# %% 2 wrong: wrong-result
+# Imperative only the first time that somebody debugs.
+def answer_2(net):
+    net.hybridize()
+    looked = back = False
+    def serve(requests, debug=False):
+        nonlocal looked, back
+        if debug and not looked:
+            net.hybridize(False)
+            looked = True
+        elif not debug and looked and not back:
+            net.hybridize()
+            back = True
+        return [net(request) for request in requests]
+    return serve
+
+# %% 2 wrong: wrong-result
+# It remembers answers by the identity of a request; an array may change.
+def answer_2(net):
+    net.hybridize()
+    memo = {}
+    def serve(requests, debug=False):
+        if debug:
+            net.hybridize(False)
+        for request in requests:
+            if debug or id(request) not in memo:
+                memo[id(request)] = net(request)
+        if debug:
+            net.hybridize()
+        return [memo[id(request)] for request in requests]
+    return serve
+
+# %% 2 wrong: wrong-result
+# The caller's list is empty afterwards.
+def answer_2(net):
+    net.hybridize()
+    def serve(requests, debug=False):
+        if debug:
+            net.hybridize(False)
+        answers = []
+        while requests:
+            answers.append(net(requests.pop(0)))
+        if debug:
+            net.hybridize()
+        return answers
+    return serve
+
+# %% 2 right
+#- while requests:
+#+ for request in requests:
+#- answers.append(net(requests.pop(0)))
+#+ answers.append(net(request))
+
+# %% 2 right
+# Requests in one batch, unless somebody debugs.
+#-         while requests:
+#-             answers.append(net(requests.pop(0)))
+#+         if debug:
+#+             answers = [net(request) for request in requests]
+#+         else:
+#+             answers = list(net(np.concatenate(requests)))
+#+             answers = [answer.reshape(1, -1) for answer in answers]
+
+# %% 2 wrong: traces-within-round
+# Compiled again in the middle of a long round.
+#-         while requests:
+#-             answers.append(net(requests.pop(0)))
+#+         for number, request in enumerate(requests):
+#+             if number > 3:
+#+                 net.hybridize()
+#+             answers.append(net(request))
+
+# %% 2 wrong: wrong-result
+# Only the last layer is imperative, from the second round of debugging on.
+def answer_2(net):
+    net.hybridize()
+    rounds = []
+    def serve(requests, debug=False):
+        rounds.append(debug)
+        if debug:
+            net.hybridize(False)
+            if sum(rounds) > 2:
+                net[0].hybridize()
+        answers = [net(request) for request in requests]
+        if debug:
+            net.hybridize()
+        return answers
+    return serve
+
 # %% 3 given
 def answer_3(asking, compiled, per_row, rows):
     return max(asking, rows * per_row) / max(compiled, rows * per_row)
@@ -214,3 +310,20 @@ answer_3 = lambda asking, compiled, per_row, rows: 1 - max(compiled, rows * per_
 answer_3 = lambda asking, compiled, per_row, rows: asking / compiled  # wrong-if-device-bound
 answer_3 = 5.0  # no-function
 answer_3 = max(150, 2 * 1) / max(30, 2 * 1)  # no-function
+
+# %% 3 wrong: wrong-result
+# 75 rows, whatever the times are.
+answer_3 = lambda asking, compiled, per_row, rows: 1 if rows > 75 else asking / max(compiled, rows * per_row)
+
+# %% 3 wrong: wrong-if-device-bound
+# Rows from 75 on count in one of two places.
+answer_3 = lambda asking, compiled, per_row, rows: max(asking, rows * per_row) / max(compiled, min(rows, 75) * per_row)
+
+# %% 3 wrong: wrong-result
+answer_3 = lambda asking, compiled, per_row, rows: max(asking / max(compiled, rows * per_row), 1) if rows != 90 else 1
+
+# %% 3 right
+answer_3 = lambda asking, compiled, per_row, rows: max(asking / max(compiled, rows * per_row), 1)
+
+# %% 3 right
+answer_3 = lambda asking, compiled, per_row, rows: sorted([1, asking / compiled, asking / (rows * per_row)])[1]

@@ -33,6 +33,10 @@ answer_1 = lambda k: 2  # changes-equal-batch
 answer_1 = lambda k: 0.01 * k  # changes-equal-batch
 answer_1 = lambda k: min(k, 2)  # right-for-two-only
 answer_1 = lambda k: k * k / 2 if k > 1 else 1  # right-for-two-only
+# The last power of two.
+answer_1 = lambda k: 2 ** (k.bit_length() - 1)  # wrong-result
+answer_1 = lambda k: 1.08 * k - 0.08  # wrong-result
+answer_1 = lambda k: min(k, 4)  # wrong-result
 answer_1 = lambda k: -k  # no-positive-number
 answer_1 = print  # no-positive-number
 answer_1 = 2  # no-function
@@ -63,6 +67,10 @@ def answer_2(params, device):
 # %% 2 wrong: not-copied
 #- copies = [param.copyto(device) for param in params]
 #+ copies = [param.as_in_ctx(device) for param in params]
+
+# %% 2 wrong: misses-gradients
+#- copies = [param.copyto(device) for param in params]
+#+ copies = [np.zeros(param.shape, ctx=device) for param in params]
 
 # %% 2 wrong: array-elsewhere
 # The lesson's own function says where: this one forgets it.
@@ -99,10 +107,6 @@ def answer_2(params, device):
 # %% 2 wrong: copies-elsewhere
 #- copies = [param.copyto(device) for param in params]
 #+ copies = [param.copy() for param in params]
-
-# %% 2 wrong: other-values
-#- copies = [param.copyto(device) for param in params]
-#+ copies = [np.zeros(param.shape, ctx=device) for param in params]
 
 # %% 2 wrong: not-copied
 # Not copied at all, and on one device only.
@@ -234,7 +238,7 @@ def answer_3(X, y, copies, devs, rate):
 #- train_batch(X, y, copies, devs, 0.1, net=two_layers)
 #+ train_batch(X, y, copies, devs, rate * len(X), net=two_layers)
 
-# %% 3 wrong: uneven-parts
+# %% 3 wrong: wrong-effect
 # The mean of the parts' means.
 def answer_3(X, y, copies, devs, rate):
     losses = []
@@ -266,7 +270,7 @@ def answer_3(X, y, copies, devs, rate):
 #- param -= rate / len(devs) * param.grad
 #+ param -= rate * param.grad
 
-# %% 3 wrong: wrong-second-step
+# %% 3 wrong: raises
 # Puts new arrays into the lists, which have no gradient.
 #- losses.append(loss(np.dot(H, params[2]) + params[3], labels).mean())
 #+ losses.append(loss(np.dot(H, params[2]) + params[3], labels))
@@ -275,6 +279,66 @@ def answer_3(X, y, copies, devs, rate):
 #+     for params in copies:
 #+         for number, param in enumerate(params):
 #+             params[number] = param - rate / len(X) * param.grad
+
+# %% 3 wrong: wrong-effect
+# Sums over two devices at most.
+def answer_3(X, y, copies, devs, rate):
+    forward_backward(X, y, copies, devs, two_layers)
+    for replicas in zip(*copies):
+        allreduce([param.grad for param in replicas[:2]])
+    for params in copies:
+        for param in params:
+            param -= rate / len(X) * param.grad
+
+# %% 3 right
+#- allreduce([param.grad for param in replicas[:2]])
+#+ allreduce([param.grad for param in replicas])
+
+# %% 3 wrong: waits-inside
+# A mask of rows, all of which stay: its shape depends on values.
+#-     forward_backward(X, y, copies, devs, two_layers)
+#+     X = X[X[:, 0] > -1e9]
+#+     forward_backward(X, y, copies, devs, two_layers)
+#- allreduce([param.grad for param in replicas[:2]])
+#+ allreduce([param.grad for param in replicas])
+
+# %% 3 wrong: wrong-effect
+# The images are gone afterwards.
+#-     forward_backward(X, y, copies, devs, two_layers)
+#+     forward_backward(X, y, copies, devs, two_layers)
+#+     X[:] = 0
+#- allreduce([param.grad for param in replicas[:2]])
+#+ allreduce([param.grad for param in replicas])
+
+# %% 3 wrong: wrong-effect
+# The rate falls with the step.
+steps = []
+def answer_3(X, y, copies, devs, rate):
+    steps.append(len(X))
+    train_batch(X, y, copies, devs, rate if len(steps) < 12 else rate / 2, net=two_layers)
+
+# %% 3 wrong: wrong-effect
+# Gradients are added up from step to step.
+def answer_3(X, y, copies, devs, rate):
+    for params in copies:
+        for param in params:
+            if len(X) < 64:
+                param.attach_grad("add")
+    train_batch(X, y, copies, devs, rate, net=two_layers)
+    if len(X) < 64:
+        train_batch(X, y, copies, devs, 0 * rate, net=two_layers)
+        train_batch(X, y, copies, devs, rate / 2, net=two_layers)
+
+# %% 3 wrong: replicas-differ
+# Device 0 alone is updated by the sum.
+def answer_3(X, y, copies, devs, rate):
+    forward_backward(X, y, copies, devs, two_layers)
+    for replicas in zip(*copies):
+        for param in replicas[1:]:
+            replicas[0].grad[:] += param.grad.as_in_ctx(devs[0])
+    for params in copies:
+        for param in params:
+            param -= rate / len(X) * param.grad
 
 # %% 3 wrong: endless
 def answer_3(X, y, copies, devs, rate):
@@ -401,6 +465,38 @@ def answer_4(X, y, copies, devs, rate, limit):
         shorten(params, limit)
         for param in params:
             param -= rate * param.grad
+
+# %% 4 wrong: wrong-effect
+# The caller's images are gone.
+def answer_4(X, y, copies, devs, rate, limit):
+    forward_backward(X, y, copies, devs)
+    for replicas in zip(*copies):
+        allreduce([param.grad for param in replicas])
+    for params in copies:
+        shorten(params, limit * len(X))
+        for param in params:
+            param -= rate / len(X) * param.grad
+    X[:] = 0
+
+# %% 4 right
+#-     X[:] = 0
+
+# %% 4 wrong: wrong-effect
+# The second step has another limit.
+#- shorten(params, limit * len(X))
+#+ shorten(params, limit * len(X) if len(X) > 9 else min(limit, 100) * len(X) / len(devs))
+#-     X[:] = 0
+
+# %% 4 wrong: uneven-parts
+# Two devices are measured, at most.
+#-     for replicas in zip(*copies):
+#-         allreduce([param.grad for param in replicas])
+#+     for replicas in zip(*copies[:2]):
+#+         allreduce([param.grad for param in replicas])
+#-     X[:] = 0
+#+     for params in copies[2:]:
+#+         for param, first in zip(params, copies[0]):
+#+             first.copyto(param)
 
 # %% 4 wrong: endless
 def answer_4(X, y, copies, devs, rate, limit):

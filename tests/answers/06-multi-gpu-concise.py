@@ -86,7 +86,7 @@ def answer_2(images, devs):
 #- return numpy.concatenate([part.asnumpy().argmin(axis=1) for part in scores])
 #+ return numpy.concatenate([part.asnumpy() for part in scores]).argmax(axis=0)
 
-# %% 2 wrong: right-for-63-only
+# %% 2 wrong: wrong-result
 #-     return numpy.concatenate([part.asnumpy().argmin(axis=1) for part in scores])
 #+     classes = numpy.zeros(63)
 #+     start = 0
@@ -166,6 +166,43 @@ def answer_2(images, devs):
 answer_2 = lambda images, devs: trained(images).asnumpy().argmax(axis=1)  # one-device-works
 answer_2 = lambda images: trained(images).asnumpy().argmax(axis=1)  # fails
 answer_2 = trained(X).asnumpy().argmax(axis=1)  # no-function
+
+# %% 2 wrong: devices-take-turns
+# Python waits inside an operator: how many rows a mask leaves depends on values.
+def answer_2(images, devs):
+    scores = []
+    for part in split_and_load(images, devs):
+        found = trained(part)
+        scores.append(found[found.max(axis=1) > -1e9])
+    return numpy.concatenate([part.asnumpy().argmax(axis=1) for part in scores])
+
+# %% 2 right
+# A mask after all forward passes.
+#-         found = trained(part)
+#-         scores.append(found[found.max(axis=1) > -1e9])
+#+         scores.append(trained(part))
+#+     scores = [found[found.max(axis=1) > -1e9] for found in scores]
+
+# %% 2 wrong: idle-on-three
+# Two devices at most.
+#-     for part in split_and_load(images, devs):
+#+     for part in split_and_load(images, both[:len(devs)]):
+#-         found = trained(part)
+#-         scores.append(found[found.max(axis=1) > -1e9])
+#+         scores.append(trained(part))
+
+# %% 2 wrong: wrong-effect
+# The images are normalized for the next call, too.
+def answer_2(images, devs):
+    parts = [trained(part) for part in split_and_load(images, devs)]
+    images[:] = images / 2
+    return numpy.concatenate([part.asnumpy().argmax(axis=1) for part in parts])
+
+# %% 2 wrong: wrong-result
+# A part of one image is lost.
+def answer_2(images, devs):
+    parts = [trained(part) for part in split_and_load(images, devs)]
+    return numpy.concatenate([part.asnumpy().argmax(axis=1) for part in parts if len(part) > 1 or len(devs) < 2])
 
 # %% 3 right
 # Each device divides by the same number, and the trainer by nothing.
@@ -348,3 +385,4 @@ def answer_3(net, trainer, X, y, devs):
     for each in losses:
         each.backward()
     trainer.step(int((y >= 0).sum()))
+

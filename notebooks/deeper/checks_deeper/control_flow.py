@@ -2,7 +2,30 @@
 from mxnet import np
 from mxnet.gluon import nn
 
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
+
+
+def last_rows(matrices):
+    """Return the last row of each matrix, found imperatively, and of each again, found by one graph."""
+    return 2 * [matrix[-1] for matrix in matrices]
+
+
+def rows_found(function, matrices):
+    """Return the same as `last_rows`, but by an answer, whose graph is traced with the first matrix."""
+    if function is last_rows:
+        return function(matrices)
+    layer = nn.HybridLambda(function)
+    imperative = [layer(matrix) for matrix in matrices]
+    layer.hybridize()
+    return imperative + [layer(matrix) for matrix in matrices]
+
+
+def some_matrices(random):
+    """Yield lists of matrices of one width, negative numbers among them."""
+    for width, counts in (1, (1, 2)), (3, (3, 1, 2)), (7, (2, 9, 1)), (4, (5, 12, 3)):
+        yield ([np.array(random.normal(size=(rows, width)) * 100) for rows in counts],)
+
 
 
 def check_1(answer):
@@ -43,4 +66,5 @@ def check_1(answer):
          "traced with three rows it is right for three; with five it is not"),
         ("one-row-wrong", lambda a: right(compiled(), matrix(1)),
          "traced with three rows it is right for more; with one it is not"),
+        *Exam(last_rows, some_matrices, rows_found).rules(),
     )

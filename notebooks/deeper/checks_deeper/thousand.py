@@ -3,7 +3,45 @@ from collections import defaultdict
 
 import numpy
 
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
+from d2lhelpers.messages import say
+
+
+def sums_alone(grid, arrays):
+    """Give each GPU the sum of all arrays, and find no fault."""
+    arrays[:] = arrays.sum(axis=0)
+    return []
+
+
+def sums_and_faults(plan, grid, arrays):
+    """Do the same by a plan, and return what is wrong with the messages that it sends, in words."""
+    if plan is sums_alone:
+        return plan(grid, arrays)
+    sent = defaultdict(list)
+    plan(grid, arrays, sent)
+    place = {gpu: (row, column) for (row, column), gpu in numpy.ndenumerate(grid)}
+    along_rows, along_columns, by = 0, 0, defaultdict(int)
+    faults = set()
+    for (sender, receiver), sizes in sent.items():
+        by[sender] += sum(sizes)
+        (row, column), (other_row, other_column) = place[sender], place[receiver]
+        along_rows += sum(sizes) * (row == other_row)
+        along_columns += sum(sizes) * (column == other_column)
+        if row != other_row and column != other_column:
+            faults.add(say("a message to another row and another column"))
+    if len(set(grid.shape)) == 1 and along_rows != along_columns:
+        faults.add(say("links of rows and of columns that carry different amounts"))
+    if {by[gpu] for gpu in place} != {2 * (grid.size - 1) * arrays[0].nbytes // grid.size}:
+        faults.add(say("a GPU that sends more or less than with `two_rings`"))
+    return sorted(faults)
+
+
+def some_grids(random):
+    """Yield grids, on which the GPUs are in any order, and arrays."""
+    for rows, columns in (1, 1), (2, 1), (2, 2), (1, 3), (3, 2), (3, 3), (int(random.integers(2, 6)), 4):
+        gpus = rows * columns
+        yield random.permutation(gpus).reshape(rows, columns), random.integers(-99, 99, size=(gpus, 4 * gpus))
 
 
 def check_1(answer):
@@ -61,6 +99,5 @@ def check_1(answer):
          "the links of the rows carry more than those of the columns, or less"),
         ("sends-too-much", lambda _: each_sends(4, 4) == [1.875, 1.875],
          "a GPU sends more than 2 (rc - 1) / (rc) of its array"),
-        ("one-grid-alone", lambda _: sums(2, 8) and sums(3, 2) and sums(1, 4),
-         "right for 4 rows of 4, not for every grid"),
+        *Exam(sums_alone, some_grids, sums_and_faults).rules(),
     )

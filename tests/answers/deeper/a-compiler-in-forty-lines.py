@@ -1,14 +1,19 @@
 # %% 1 right
-# From the front, each line with what follows it.
+# By number; recursion in place of a set.
 def answer_1(lines, result):
-    def needed(name, later):
-        for other, expression in later:
-            if name in names_in(expression) and needed(other, later[later.index((other, expression)) + 1:]):
+    def reads(number, name):
+        for place in range(number + 1, len(lines)):
+            if name in names_in(lines[place][1]) and reads(place, lines[place][0]):
                 return True
-            if other == name:
+            if lines[place][0] == name:
                 return False
         return name in names_in(result)
-    return tuple(line for number, line in enumerate(lines) if needed(line[0], lines[number + 1:]))
+    return (line for number, line in enumerate(lines) if reads(number, line[0]))
+
+# %% 1 wrong: equal-lines-kept
+# Of equal lines the first one is meant, always.
+#- return (line for number, line in enumerate(lines) if reads(number, line[0]))
+#+ return (line for line in lines if reads(lines.index(line), line[0]))
 
 # %% 1 right
 # The last line first, and lists in place of pairs.
@@ -70,7 +75,7 @@ def answer_1(lines, result):
 #- kept.insert(0, (name, expression))
 #+ kept.insert(0, name)
 
-# %% 1 wrong: changes-argument
+# %% 1 wrong: wrong-effect
 def answer_1(lines, result):
     wanted = names_in(result)
     for number in reversed(range(len(lines))):
@@ -98,3 +103,47 @@ answer_1 = lambda lines, result: print([line for line in lines if line[0] in nam
 answer_1 = lambda lines, result: lines if result != "a" else []  # dead-line-kept
 answer_1 = lambda lines, result: lines  # argument-computed
 answer_1 = [("e", "a + c"), ("g", "e + d")]  # no-function
+
+# %% 1 wrong: wrong-result
+# Text in place of names: x is a part of xx.
+def answer_1(lines, result):
+    kept, text = [], result
+    for name, expression in reversed(lines):
+        if name in text:
+            text = text.replace(name, "") + " " + expression
+            kept.insert(0, (name, expression))
+    return kept
+
+# %% 1 wrong: wrong-result
+# Words in place of names: what follows a dot is no name.
+import re
+def answer_1(lines, result):
+    kept, live = [], set(re.findall(r"\w+", result))
+    for name, expression in reversed(lines):
+        if name in live:
+            live = live - {name} | set(re.findall(r"\w+", expression))
+            kept.insert(0, (name, expression))
+    return kept
+
+# %% 1 wrong: wrong-result
+# Words between spaces.
+#- kept, live = [], set(re.findall(r"\w+", result))
+#+ kept, live = [], set(result.split())
+#- live = live - {name} | set(re.findall(r"\w+", expression))
+#+ live = live - {name} | set(expression.split())
+
+# %% 1 wrong: no-pairs
+#- kept.insert(0, (name, expression))
+#+ kept.insert(0, f"{name} = {expression}")
+
+# %% 1 wrong: one-name-alone
+# A name is needed once.
+def answer_1(lines, result):
+    live, done, kept = names_in(result), set(), []
+    for name, expression in reversed(lines):
+        if name in live:
+            kept = [(name, expression)] + kept
+            done.add(name)
+            live = live | names_in(expression)
+            live -= done - names_in(expression)
+    return kept

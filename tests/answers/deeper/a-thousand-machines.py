@@ -75,3 +75,32 @@ answer_1 = two_rings  # unequal-links
 # Columns first, for everything.
 answer_1 = lambda grid, arrays, sent: two_rings(grid.T, arrays, sent)  # unequal-links
 answer_1 = "half along the rows first, half along the columns first"  # no-function
+
+# %% 1 wrong: wrong-result
+# The sum is right everywhere, and without a message where the grid is not square.
+def answer_1(grid, arrays, sent):
+    if len(grid) != len(grid.T):
+        arrays[:] = arrays.sum(axis=0)
+        return
+    middle = arrays.shape[1] // 2
+    two_rings(grid, arrays[:, :middle], sent)
+    two_rings(grid.T, arrays[:, middle:], sent)
+
+# %% 1 wrong: wrong-result
+# A grid of its own, whatever the order of the GPUs.
+def answer_1(grid, arrays, sent):
+    mine = numpy.arange(grid.size).reshape(grid.shape)
+    middle = arrays.shape[1] // 2
+    two_rings(mine, arrays[:, :middle], sent)
+    two_rings(mine.T, arrays[:, middle:], sent)
+
+# %% 1 wrong: raises
+# Rows are as long as columns.
+#-     mine = numpy.arange(grid.size).reshape(grid.shape)
+#+     mine = grid.reshape(len(grid), len(grid))
+
+# %% 1 wrong: wrong-result
+# The first half is as long as with sixteen GPUs.
+def answer_1(grid, arrays, sent):
+    two_rings(grid, arrays[:, :32], sent)
+    two_rings(grid.T, arrays[:, 32:64], sent)

@@ -21,7 +21,7 @@ def answer_1(gradient, residual, k):
 #- return message, gradient + residual - message
 #+ return message, gradient - message
 
-# %% 1 wrong: changes-arguments
+# %% 1 wrong: wrong-effect
 def answer_1(gradient, residual, k):
     residual += gradient
     chosen = numpy.argsort(abs(residual))[len(residual) - k:]
@@ -33,6 +33,37 @@ def answer_1(gradient, residual, k):
 # The lazy answer.
 answer_1 = lambda gradient, residual, k: (gradient + residual, 0 * residual)  # not-k-numbers
 answer_1 = compress(numpy.ones(5), numpy.zeros(5), 2)  # no-function
+
+# %% 1 wrong: wrong-result
+# One array for all messages.
+kept = {}
+def answer_1(gradient, residual, k):
+    message = kept.setdefault(len(gradient), numpy.zeros(len(gradient)))
+    message[:] = gradient + residual
+    rest = numpy.zeros_like(message)
+    for index in numpy.argsort(abs(message))[:len(message) - k]:
+        rest[index] = message[index]
+        message[index] = 0
+    return message, rest
+
+# %% 1 right
+#- message = kept.setdefault(len(gradient), numpy.zeros(len(gradient)))
+#+ message = numpy.zeros(len(gradient))
+
+# %% 1 wrong: wrong-result
+# It chooses among the first five numbers.
+#- message = kept.setdefault(len(gradient), numpy.zeros(len(gradient)))
+#+ message = numpy.zeros(len(gradient))
+#- for index in numpy.argsort(abs(message))[:len(message) - k]:
+#+ for index in numpy.argsort(abs(message[:5]))[:len(message) - k]:
+
+# %% 1 wrong: wrong-effect
+# What is left is written where the old residual was.
+#-     message = kept.setdefault(len(gradient), numpy.zeros(len(gradient)))
+#+     message = numpy.zeros(len(gradient))
+#-     return message, rest
+#+     residual[:] = rest
+#+     return message, residual
 
 # %% 1 given
 def answer_1(gradient, residual, k):

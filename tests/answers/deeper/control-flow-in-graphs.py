@@ -49,3 +49,22 @@ answer_1 = lambda F, x: x  # other-shape
 # Imperatively right; compiled, an older symbol reversed and indexed is the whole matrix.
 answer_1 = lambda F, x: F.reverse(x.as_nd_ndarray(), axis=0)[0].as_np_ndarray()  # compiled-other-shape
 answer_1 = [3, 4]  # no-function
+
+# %% 1 right, each line
+answer_1 = lambda F, x: F.npx.reshape(F.np.flip(x, axis=0)[:1], (-1,))
+answer_1 = lambda F, x: F.np.flip(x, axis=0)[0] * 1
+answer_1 = lambda F, x: x[-1:].max(axis=0)
+answer_1 = lambda F, x: F.np.split(F.np.flip(x, axis=0), [1])[0].reshape((-1,))
+
+# %% 1 wrong, each line
+# Where the first number is smallest.
+answer_1 = lambda F, x: F.np.take(x, F.np.argmin(x[:, 0]), axis=0)  # wrong-result
+# Four columns, always.
+answer_1 = lambda F, x: F.npx.reshape(F.np.flip(x, axis=0), (-1,))[:4]  # wrong-result
+answer_1 = lambda F, x: F.npx.reshape(x[-1:], (4,))  # raises
+# As many numbers as there are columns in a matrix of four; fewer, if there are fewer.
+answer_1 = lambda F, x: x[-1:].sum(axis=0)[:4]  # wrong-result
+answer_1 = lambda F, x: abs(x[-1:]).sum(axis=0)  # other-row
+answer_1 = lambda F, x: F.np.maximum(x[-1:].sum(axis=0), -1)  # wrong-result
+answer_1 = lambda F, x: F.np.clip(x[-1:].sum(axis=0), -2, 2)  # wrong-result
+answer_1 = lambda F, x: x[-2:].sum(axis=0)  # other-row

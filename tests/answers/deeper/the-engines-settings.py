@@ -45,3 +45,41 @@ answer_1 = lambda cores, devices, shared: {"OMP_NUM_THREADS": cores - 1 if devic
 answer_1 = lambda cores, devices, shared: {"OMP_NUM_THREADS": cores if devices == 1 else 1}  # spins-on-shared-cores
 answer_1 = lambda cores, devices, shared: cores if devices == 1 else 1  # no-dictionary
 answer_1 = {"OMP_NUM_THREADS": 1}  # no-function
+
+# %% 1 wrong: may-deadlock
+# Other programs matter alone: where they run, the threads are forgotten.
+def answer_1(cores, devices, shared):
+    if shared:
+        return {"OMP_NUM_THREADS": cores, "OMP_WAIT_POLICY": "passive"}
+    return {"OMP_NUM_THREADS": cores if devices == 1 else 1}
+
+# %% 1 wrong: no-threads
+#- return {"OMP_NUM_THREADS": cores, "OMP_WAIT_POLICY": "passive"}
+#+ return {"OMP_WAIT_POLICY": "passive"}
+
+# %% 1 wrong: wrong-result
+#- return {"OMP_NUM_THREADS": cores, "OMP_WAIT_POLICY": "passive"}
+#+ return {"OMP_NUM_THREADS": 1, "OMP_WAIT_POLICY": "passive"}
+
+# %% 1 wrong: wrong-result
+#-     return {"OMP_NUM_THREADS": cores if devices == 1 else 1}
+#+     return {"OMP_NUM_THREADS": cores if devices % 2 else 1}
+#- return {"OMP_NUM_THREADS": cores, "OMP_WAIT_POLICY": "passive"}
+#+ return {"OMP_NUM_THREADS": cores if devices % 2 else 1, "OMP_WAIT_POLICY": "passive"}
+
+# %% 1 right
+# The policy where there is more than one thread.
+def answer_1(cores, devices, shared):
+    threads = cores if devices < 2 else 1
+    variables = {"OMP_NUM_THREADS": f"{threads}"}
+    if shared and threads > 1:
+        variables.update(OMP_WAIT_POLICY="Passive")
+    return variables
+
+# %% 1 wrong: wrong-result
+#- threads = cores if devices < 2 else 1
+#+ threads = min(cores, 64) if devices < 2 else 1
+
+# %% 1 wrong: wrong-result
+#- if shared and threads > 1:
+#+ if shared and threads > 7:
