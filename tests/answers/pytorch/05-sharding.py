@@ -448,7 +448,7 @@ answer_3 = lambda shard, limit: shard.grad.mul_(min(1, limit / (squares(shard).s
 # To the limit, always.
 answer_3 = lambda shard, limit: shard.grad.div_(squares(shard).sqrt()).mul_(limit)  # scales-up
 
-# %% 3 wrong: wrong-result
+# %% 3 wrong: rank-raises
 # Three ranks for ever.
 def answer_3(shard, limit):
     norms = [torch.empty(1) for _ in range(3)]
