@@ -16,6 +16,7 @@ def groups(rank, shape):
 
 def meshes(random):
     """Yield ranks and the shapes of their meshes: of one to four dimensions, some of length 1."""
+    yield 1, (1, 2)
     for dimensions in 1, 2, 3, 4:
         for _ in range(3):
             shape = tuple(random.integers(1, 5, size=dimensions).tolist())

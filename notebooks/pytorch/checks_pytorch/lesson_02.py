@@ -5,8 +5,9 @@ from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
 from d2lhelpers.messages import say
 
-LENGTHS = [7, 2, 3, 30, 11, 19, 320, 1500]
-LONG = 3_000_000
+LENGTHS = [7, 2, 3, 30, 11, 19, 230]
+LONG = 20_011
+LONGER = 2_000_000  # for answers that need no loop
 
 
 def positions(x):
@@ -105,9 +106,11 @@ def check_3(answer):
         with torch.compiler.set_stance("force_eager"):
             return torch.allclose(f(x.clone()), positions(x), atol=1e-3)  # 0.1 * row, in float32
 
-    def has_every_row(f):
-        with torch.compiler.set_stance("force_eager"):
-            return f(torch.zeros(LONG, 1)).shape == (LONG, 1)
+    def takes(length):
+        def rule(f):
+            with torch.compiler.set_stance("force_eager"):
+                return f(torch.zeros(length, 8)).shape == (length, 8)
+        return rule
 
     def keeps_argument(f):
         x = inputs[0].clone()
@@ -125,7 +128,7 @@ def check_3(answer):
          "put the function itself, without calling it"),
         ("other-values", lambda f: all(same(f, x) for x in inputs),
          "uncompiled, it does not give what the original gives"),
-        ("limited-rows", has_every_row,
+        ("limited-rows", takes(LONG),
          "the original takes any length: try yours with more rows than it has been made for"),
         ("changes-argument", keeps_argument, "it gives the right result, but it changes its argument, too"),
         ("not-compiled", is_compiled, "it is not compiled at all: the backend got no graph"),
@@ -135,6 +138,10 @@ def check_3(answer):
          "the length?"),
         ("asks-for-length", lambda f: counts[-1] == 1,
          "it is compiled again for some lengths: where does it ask for the length?"),
+        ("loops-when-long", lambda f: count_graphs(f, [(inputs[0],), (torch.randn(900, 8),)], dynamic=True)[-1] == 1,
+         "it is compiled again for 900 rows: where does it ask for the length?"),
+        ("limited-rows", takes(LONGER),
+         "the original takes any length: try yours with more rows than it has been made for"),
         *Exam(with_waves, rows_and_columns, use_uncompiled, tolerance=1e-4).rules())
 
 

@@ -15,6 +15,17 @@ FUNCTION = "give a function: its name alone, without parentheses"
 TO_ALL = "allreduce", "allgather", "_allgather", "broadcast", "gather"  # collectives that give a rank everything
 
 
+def per_rank(P, N):
+    """Return the bytes that a rank holds in four ways: the right answer to exercise 1."""
+    return [12 * P, 8 * P + 4 * P / N, 4 * P + 8 * P / N, 12 * P / N]
+
+
+def sizes(random):
+    """Yield numbers of parameters and of ranks, which do not always divide them."""
+    for least in 1, 2, 5, 100:
+        yield int(random.integers(10**6, 10**9)), int(random.integers(least, 2 * least))
+
+
 def check_1(answer, gpus):
     """Check a function of parameters and ranks, the bytes a rank holds in four ways, and the GPUs that these need."""
     PLACES = (10**6, 1), (10**6, 2), (10**9, 64)
@@ -23,6 +34,8 @@ def check_1(answer, gpus):
         """Return what the function returns, without names."""
         found = answer(P, N)
         return list(found.values()) if isinstance(found, dict) else found
+
+    exam = Exam(per_rank, sizes, lambda function, P, N: numbers(P, N) if function is answer else function(P, N))
 
     def gives(which, wanted):
         return lambda _: all(abs(float(numbers(P, N)[which]) - wanted(P, N)) < 2 for P, N in PLACES)
@@ -45,6 +58,7 @@ def check_1(answer, gpus):
         ("wrong-zero-1", gives(1, lambda P, N: 8 * P + 4 * P / N),
          "ZeRO-1: only the optimizer's state is divided. How much is that?"),
         ("wrong-zero-2", gives(2, lambda P, N: 4 * P + 8 * P / N), "ZeRO-2: what is whole, and what is divided?"),
+        *exam.rules(),
         ("no-gpu-numbers", lambda _: gpus is not ...,
          "the function is right. Now the four numbers, in place of the second three dots"),
         ("not-four-gpu-numbers", lambda _: len(gpus) == 4,

@@ -74,7 +74,6 @@ answer_1 = lambda rank, ranks, n: range(rank, n, ranks) if ranks > 1 else range(
 answer_1 = lambda rank, ranks, n: range(rank, n, max(ranks, 2))  # wrong-result
 # Right for even numbers of ranks, and for three.
 answer_1 = lambda rank, ranks, n: range(rank, n, ranks) if ranks % 5 else torch.arange(n).chunk(ranks)[rank]  # wrong-result
-answer_1 = lambda rank, ranks, n: (torch.manual_seed(0), range(rank, n, ranks))[1]  # changes-surroundings
 # Shuffled, with luck.
 answer_1 = lambda rank, ranks, n: torch.randperm(n).chunk(ranks)[rank]  # given-twice
 

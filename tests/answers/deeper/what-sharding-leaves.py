@@ -90,7 +90,7 @@ def answer_1(net, micro_batches):
 #+ (loss_of(net, rows) * len(rows) / total).backward()
 #+     net.set_requires_gradient_sync(False)
 
-# %% 1 wrong: wrong-result
+# %% 1 wrong: second-call-wrong
 # Takes the step, too.
 #- (loss_of(net, rows) * len(rows) / total).backward()
 #+ (loss_of(net, rows) * len(rows) / total).backward()

@@ -157,6 +157,14 @@ def long_ones(x):
 
 answer_3 = long_ones
 
+# %% 3 wrong: loops-when-long
+def very_long_ones(x):
+    if len(x) > 500:
+        return x + torch.stack([torch.sin(torch.tensor(0.1 * row)) for row in range(len(x))]).reshape(-1, 1)
+    return x + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)
+
+answer_3 = very_long_ones
+
 # %% 3 wrong, each line
 answer_3 = positions  # graph-per-length
 # The loop moved into a list of numbers.
@@ -180,7 +188,7 @@ answer_3 = lambda x: x + torch.sin(torch.arange(0, 0.1 * len(x), 0.1)).reshape(-
 answer_3 = lambda x: x.detach() + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)  # wrong-result
 answer_3 = lambda x: torch.tensor(x.tolist()) + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)  # graph-breaks
 # Eight columns, for ever.
-answer_3 = lambda x: x + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1).expand(-1, 8)  # limited-rows
+answer_3 = lambda x: x + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1).expand(-1, 8)  # wrong-result
 answer_3 = lambda x: x + torch.sin(torch.linspace(0, 0.1 * (len(x) - 1), len(x))).reshape(-1, 1)  # graph-per-length
 answer_3 = lambda x: x + torch.cos(0.1 * torch.arange(len(x))).reshape(-1, 1)  # other-values
 answer_3 = lambda x: x - torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)  # other-values

@@ -42,6 +42,8 @@ answer_1 = lambda P, N: [12 * P, 10 * P, 8 * P, 12 * P / N]  # wrong-zero-1
 # Shards the gradients, but not the state.
 answer_1 = lambda P, N: [12 * P, 8 * P + 4 * P / N, 8 * P + 4 * P / N, 12 * P / N]  # wrong-zero-2
 answer_1 = lambda P, N: 12 * P / N  # not-four-numbers
+# No more than 64 ranks.
+answer_1 = lambda P, N: [12 * P, 8 * P + 4 * P / min(N, 64), 4 * P + 8 * P / min(N, 64), 12 * P / min(N, 64)]  # wrong-result
 answer_1 = [12, 10, 8, 6]  # no-function
 
 # %% 1 given

@@ -280,7 +280,7 @@ answer_3 = lambda stage, parts, labels: unscaled(stage, parts if parts in (2, 4)
 # The first sixteen labels.
 answer_3 = lambda stage, parts, labels: unscaled(stage, parts, lambda o, part: summed(o, part) / (labels[:16] != -100).sum())  # wrong-result
 # A label of 0 does not count.
-answer_3 = lambda stage, parts, labels: unscaled(stage, parts, lambda o, part: summed(o, part) / (labels > 0).sum())  # SEE
+answer_3 = lambda stage, parts, labels: unscaled(stage, parts, lambda o, part: summed(o, part) / (labels > 0).sum())  # wrong-result
 
 # %% 3 right
 # The gradients scaled back by hooks on the loss.
