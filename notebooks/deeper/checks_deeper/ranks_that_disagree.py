@@ -64,7 +64,7 @@ def batches_of_ranks(random):
     ranks = dist.get_world_size()
     for most in 1, 4, 6:
         sizes = [random.integers(1, 7, size=random.integers(most)).tolist() for _ in range(ranks - 1)]
-        sizes.insert(int(random.integers(ranks)), [1] * most)
+        sizes.insert(int(random.integers(ranks)) if most > 1 else 0, [1] * most)
         net, batches = numbers(sizes)
         yield net, batches[dist.get_rank()]
 
