@@ -3,22 +3,15 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from d2lhelpers.exercises import check
+from d2lhelpers.attempts import Attempt
+from d2lhelpers.examine import Exam
+from d2lhelpers.exercises import Broken, check
 from d2lhelpers.messages import say
-from d2lhelpers.process import in_group
 
-PATIENCE = 10  # seconds for two processes, far more than a right answer takes
 SAME = [[8, 8], [8, 8]]  # the rows of each batch, for rank 0 and rank 1
 UNEQUAL_ROWS = [[8, 8], [8, 2]]
 UNEQUAL_BATCHES = [[8, 8, 5], [4]]
 NONE = [[8, 3], []]
-
-
-class RankError(Exception):
-    """What a reader's function raised in another process: the last line of its traceback."""
-
-    def __repr__(self):
-        return str(self)
 
 
 def numbers(sizes, dtype=torch.float64):
@@ -55,26 +48,56 @@ def call(function, sizes):
         return 0.0, False
 
 
+def mean_loss(net, batches):
+    """Return the mean loss over the rows of all ranks: the right answer."""
+    both = torch.zeros(2, dtype=torch.float64)
+    with torch.no_grad():
+        for X, y in batches:
+            both[0] += nn.functional.cross_entropy(net(X), y, reduction="sum")
+            both[1] += len(y)
+    dist.all_reduce(both)
+    return both[0] / both[1]
+
+
+def batches_of_ranks(random):
+    """Yield networks and this rank's batches: of one row, of many rows, none; as many ranks as there are."""
+    ranks = dist.get_world_size()
+    for most in 1, 4, 6:
+        sizes = [random.integers(1, 7, size=random.integers(most)).tolist() for _ in range(ranks - 1)]
+        sizes.insert(int(random.integers(ranks)) if most > 1 else 0, [1] * most)
+        net, batches = numbers(sizes)
+        yield net, batches[dist.get_rank()]
+
+
+def use(function, net, batches):
+    """Return the mean loss, and whether this rank computed its own rows, and not all of them."""
+    own, seen = sum(len(y) for _, y in batches), []
+    hook = net.register_forward_pre_hook(lambda _, inputs: seen.append(len(inputs[0])))
+    try:
+        return float(function(net, batches)), sum(seen) <= 2 * own
+    finally:
+        hook.remove()
+
+
 def check_1(answer):
     """Check a function of a network and this rank's batches that returns the mean loss over all rows of all ranks."""
-    returned = {}
+    attempt = Attempt()
+    exam = Exam(mean_loss, batches_of_ranks, use)
 
     def ends(sizes):
         """Return a rule: that both ranks end. What they returned is kept."""
         def rule(function):
-            try:
-                returned[str(sizes)] = in_group(call, function, sizes, timeout=PATIENCE)
-            except TimeoutError:
-                return False
-            except RuntimeError as error:
-                raise RankError(str(error).split("\n--- ")[1].splitlines()[-1]) from None
-            return True
+            attempt.run(call, function, sizes)
+            if attempt.fault not in ("", "waits", "runs"):
+                raise Broken("rank-raises", say("it failed on one of {size} ranks", size=2),
+                             say("It raised {error}.", error=attempt.fault))
+            return not attempt.fault
         return rule
 
     def is_near(sizes, wanted):
         """Return a rule: that both ranks returned `wanted`, one number per rank."""
         return lambda _: all(abs(value - right) < 1e-4 * abs(right)
-                             for (value, _), right in zip(returned[str(sizes)], wanted(losses(sizes)), strict=True))
+                             for (value, _), right in zip(attempt.results, wanted(losses(sizes)), strict=True))
 
     def is_not(sizes, wanted):
         return lambda _: not is_near(sizes, wanted)(_)
@@ -97,16 +120,15 @@ def check_1(answer):
     return check(
         answer,
         ("no-function", callable, "give a function: its name alone, without parentheses"),
-        ("equal-batches-fail", ends(SAME),
-         say("two ranks with equal batches were still running after {seconds} seconds", seconds=PATIENCE)),
-        ("no-number", lambda _: all(number for _, number in returned[str(SAME)]), "it returns no number"),
+        *attempt.rules(call, answer, SAME),
+        ("no-number", lambda _: all(number for _, number in attempt.results), "it returns no number"),
         ("own-rows-alone", is_not(SAME, own), "each rank returns the mean over its own rows"),
         ("sum-not-mean", is_not(SAME, total), "that is the sum over all rows, not the mean"),
         ("twice-the-mean", is_not(SAME, twice),
          "equal batches: twice the mean. What is added up over the ranks, and what is it divided by?"),
         ("not-the-mean", is_near(SAME, mean), "not the mean over all rows, even if all batches are equal"),
         ("unequal-rows-fail", ends(UNEQUAL_ROWS),
-         say("still running after {seconds} seconds with unequal rows", seconds=PATIENCE)),
+         "with unequal rows a rank waits in vain"),
         ("mean-of-means", is_not(UNEQUAL_ROWS, mean_of_means),
          "right if all parts are equal, but otherwise it is the mean of the ranks' means"),
         ("unequal-rows-wrong", is_near(UNEQUAL_ROWS, mean),
@@ -117,4 +139,5 @@ def check_1(answer):
          "right for equal numbers of batches, but not for three and one"),
         ("no-batch-fails", ends(NONE), "rank 1 has no batch at all, and somebody waits in vain"),
         ("no-batch-wrong", is_near(NONE, mean), "wrong if rank 1 has no batch at all"),
-    )
+        *exam.rules_on_ranks(answer, 2, 3),
+        seconds=20)

@@ -5,6 +5,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from d2lhelpers.attempts import Attempt
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
 
 
@@ -53,6 +54,30 @@ def check_1(answer, sharded, loss_of):
 
     attempt = Attempt()
 
+    def accumulate(net, micro_batches):
+        total = sum(map(len, micro_batches))
+        for number, rows in enumerate(micro_batches):
+            net.set_requires_gradient_sync(number == len(micro_batches) - 1)
+            (loss_of(net, rows) * len(rows) / total).backward()
+
+    def batches(random):
+        """Yield lists of micro-batches, of one row and of more."""
+        for lengths in (1,), (1, 3), random.integers(1, 7, size=5):
+            yield f"of {len(lengths)} batches", [torch.from_numpy(random.normal(size=(length, WIDTH)) + dist.get_rank())
+                                                 for length in lengths]
+
+    def use(function, _, micro_batches):
+        """Return the gradients after a call, what the network is, and its gradients after a usual step that follows."""
+        net = sharded(make())
+        others = [each.clone() for each in micro_batches]
+        found = []
+        for run in function, lambda net, rows: loss_of(net, rows[0]).backward():
+            net.zero_grad()
+            run(net, others if run is not function else micro_batches)
+            found.append([each.grad if each.grad is None else each.grad.full_tensor() for each in net.parameters()])
+        state = [each.full_tensor() for each in net.parameters()], [each.training for each in net.modules()]
+        return found, state
+
     def wanted(lengths):
         net = make()
         loss_of(net, torch.cat([rows for each in rows_of(lengths) for rows in each])).backward()
@@ -90,4 +115,5 @@ def check_1(answer, sharded, loss_of):
          "the first call is right, the second call on the same network is not"),
         ("reduced-again", lambda _: all(found[1]["reductions"] <= found[1]["blocks"] for found in attempt.results),
          "the gradients are right, but they are reduced more than once"),
-    )
+        *Exam(accumulate, batches, use).rules_on_ranks(answer, 2, 3),
+        seconds=20)

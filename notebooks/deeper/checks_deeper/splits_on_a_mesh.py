@@ -3,6 +3,7 @@ import math
 
 import numpy
 
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
 
 
@@ -13,11 +14,24 @@ def groups(rank, shape):
     return [mesh[(*place[:axis], slice(None), *place[axis + 1:])].tolist() for axis in range(len(shape))]
 
 
+def meshes(random):
+    """Yield ranks and the shapes of their meshes: of one to four dimensions, some of length 1."""
+    yield 1, (1, 2)
+    for dimensions in 1, 2, 3, 4:
+        for _ in range(3):
+            shape = tuple(random.integers(1, 5, size=dimensions).tolist())
+            yield int(random.integers(math.prod(shape))), shape
+
+
 def check_1(answer):
     """Check a function (rank, shape) that returns the groups of a rank in a mesh, a list of ranks per dimension."""
     def given(rank, shape):
         """Return the rank's groups in the mesh as lists, each in order."""
         return [sorted(int(each) for each in group) for group in answer(rank, shape)]
+
+    def ascending(shape):
+        return all([int(each) for each in group] == own
+                   for group, own in zip(answer(shape[0], shape), given(shape[0], shape), strict=True))
 
     def right(*shape):
         return all(given(rank, shape) == groups(rank, shape) for rank in range(math.prod(shape)))
@@ -49,4 +63,6 @@ def check_1(answer):
          "a group is wrong: draw the mesh of shape (2, 3), number its ranks, and look along both dimensions"),
         ("two-dimensions-alone", lambda _: right(3, 2, 4) and right(6),
          "right for two dimensions, but not for one or three"),
+        ("not-ascending", lambda _: ascending((2, 3)), "the right ranks, but not in ascending order"),
+        *Exam(groups, meshes).rules(),
     )

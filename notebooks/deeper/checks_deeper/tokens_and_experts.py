@@ -1,5 +1,25 @@
 """Check the answer to the exercise of the notebook Tokens and experts."""
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
+
+
+def striped(rank, ranks, n):
+    """Return every `ranks`-th position: a right answer."""
+    return range(rank, n, ranks)
+
+
+def sizes(random):
+    """Yield numbers of ranks and of tokens."""
+    for ranks in 1, 2, 5, int(random.integers(6, 12)):
+        yield "each of them", ranks, 2 * ranks * int(random.integers(32, 60))
+
+
+def use(function, _, ranks, n):
+    """Return all positions in order, how many each rank has, and whether its pairs are nearly as many as another's."""
+    parts = [[float(position) for position in function(rank, ranks, n)] for rank in range(ranks)]
+    pairs = [sum(part) + len(part) for part in parts]
+    positions = sorted(position for part in parts for position in part)
+    return positions, [len(part) for part in parts], max(pairs) <= 1.05 * min(pairs)
 
 
 def check_1(answer):
@@ -44,4 +64,5 @@ def check_1(answer):
          "for two ranks one still has over 5 % more pairs than the other"),
         ("many-ranks-unequal", everywhere(equal),
          "right for some numbers of ranks, but not for all: count the pairs of eight ranks"),
+        *Exam(striped, sizes, use).rules(),
     )

@@ -1,6 +1,10 @@
 """Check the answers to the exercises of lesson 01, Compilers and interpreters."""
+import copy
+import functools
+
 import torch
 
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
 
 ROWS = 200  # requests
@@ -70,6 +74,19 @@ def check_2(answer, net):
     def serve(compiled):  # as in the lesson; the reader's own may have been changed
         return [compiled(batch) for batch in requests.split(BATCH)]
 
+    def networks(random):
+        """Yield a network as the lesson's, with other numbers."""
+        other = copy.deepcopy(net).train().requires_grad_()  # the answer has had `net` already
+        for each in other.parameters():
+            each.data = torch.from_numpy(random.normal(size=each.shape) / each.shape[-1] ** 0.5).float()
+        yield (other,)
+
+    def use(function, network):
+        return [each.clone() for each in serve_and_count(function, network, serve)[0]]
+
+    exam = Exam(lambda net, backend: torch.compile(net, backend=backend, dynamic=True), networks, use, 1e-4, ["seeds"])
+
+    @functools.cache
     def counted(function):
         return serve_and_count(function, net, serve)[1]
 
@@ -96,6 +113,11 @@ def check_2(answer, net):
         ("compiled-never-runs", lambda function: counted(function)["runs"] > 0,
          "something is compiled, but what your function returns never runs it"),
         ("compiles-while-serving", lambda function: counted(function)["during"] == 0,
-         "one of the answers still has to wait for a compilation"),
+         "one of the answers still has to wait for a compilation: what is not as in the calls before, the number of "
+         "rows, or whether gradients are on?"),
         ("some-uncompiled", lambda function: counted(function)["runs"] >= len(serve(net)),
-         "nothing compiles any more, but at least one of the batches is not answered by compiled code"))
+         "nothing compiles any more, but at least one of the batches is not answered by compiled code"),
+        ("batch-in-pieces", lambda function: counted(function)["runs"] < 2 * len(serve(net)),
+         "nothing compiles any more, but a batch is cut in pieces: each of them costs a call, and that is slower"),
+        *exam.rules(),
+        seconds=20)

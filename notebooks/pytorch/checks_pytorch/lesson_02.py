@@ -1,17 +1,37 @@
 """The rules of the checks in lesson 02, Where graphs break."""
 import torch
 
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
 from d2lhelpers.messages import say
 
-LENGTHS = [7, 2, 3, 30, 11, 19]
+LENGTHS = [7, 2, 3, 30, 11, 19, 230]
 LONG = 20_011
+LONGER = 2_000_000  # for answers that need no loop
 
 
 def positions(x):
     """Do what `positions` of exercise 3 does: the reader's own may have been changed."""
     waves = [torch.sin(torch.tensor(0.1 * row)) for row in range(len(x))]
     return x + torch.stack(waves).reshape(-1, 1)
+
+
+def with_waves(x):
+    """Add the waves to all rows at once: the right answer to exercise 3."""
+    return x + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)
+
+
+def rows_and_columns(random):
+    """Yield few rows and many, of one column and of several."""
+    for rows, columns in (2, 1), (3, 4), (int(random.integers(40, 90)), int(random.integers(2, 20))), (300, 8):
+        yield (torch.from_numpy(random.normal(size=(rows, columns))).float().requires_grad_(),)
+
+
+def use_uncompiled(function, x):
+    """Return what the function gives, uncompiled, and the gradient."""
+    with torch.compiler.set_stance("force_eager"), torch.enable_grad():
+        y = function(x)
+        return y, torch.autograd.grad(y.square().sum(), x)[0] if y.requires_grad else None
 
 
 def count_graphs(function, calls, **options):
@@ -65,7 +85,8 @@ def check_2(answer):
     """Check the letters of the line that breaks the graph, and of the one that has it compiled anew."""
     return check(
         answer,
-        ("not-two-letters", lambda a: len(letters(a)) == 2 and set(letters(a)) <= set("abcdef"),
+        ("not-two-letters",
+         lambda a: not isinstance(a, set) and len(letters(a)) == 2 and set(letters(a)) <= set("abcdef"),
          'give two letters from a to f, such as ("a", "b")'),
         ("swapped", lambda a: letters(a) != ["e", "d"], "these are the two lines, but which of them does which?"),
         ("compares-tensors", lambda a: letters(a)[0] != "c",
@@ -85,6 +106,12 @@ def check_3(answer):
         with torch.compiler.set_stance("force_eager"):
             return torch.allclose(f(x.clone()), positions(x), atol=1e-3)  # 0.1 * row, in float32
 
+    def takes(length):
+        def rule(f):
+            with torch.compiler.set_stance("force_eager"):
+                return f(torch.zeros(length, 8)).shape == (length, 8)
+        return rule
+
     def keeps_argument(f):
         x = inputs[0].clone()
         with torch.compiler.set_stance("force_eager"):
@@ -101,15 +128,21 @@ def check_3(answer):
          "put the function itself, without calling it"),
         ("other-values", lambda f: all(same(f, x) for x in inputs),
          "uncompiled, it does not give what the original gives"),
-        ("limited-rows", lambda f: same(f, torch.randn(LONG, 8)),
+        ("limited-rows", takes(LONG),
          "the original takes any length: try yours with more rows than it has been made for"),
         ("changes-argument", keeps_argument, "it gives the right result, but it changes its argument, too"),
         ("not-compiled", is_compiled, "it is not compiled at all: the backend got no graph"),
         ("graph-breaks", lambda f: counts[0] == 1, "it is compiled in more than one piece: which line ends the first?"),
         ("graph-per-length", lambda f: len(set(counts)) < len(counts),
-         "it brings a new graph for every length: which part of it is Python's work, once per row?"),
+         "it brings a new graph for every length: what in it does Python compute anew, row by row or from "
+         "the length?"),
         ("asks-for-length", lambda f: counts[-1] == 1,
-         "it is compiled again for some lengths: where does it ask for the length?"))
+         "it is compiled again for some lengths: where does it ask for the length?"),
+        ("loops-when-long", lambda f: count_graphs(f, [(inputs[0],), (torch.randn(900, 8),)], dynamic=True)[-1] == 1,
+         "it is compiled again for 900 rows: where does it ask for the length?"),
+        ("limited-rows", takes(LONGER),
+         "the original takes any length: try yours with more rows than it has been made for"),
+        *Exam(with_waves, rows_and_columns, use_uncompiled, tolerance=1e-4).rules())
 
 
 def check_4(answer):

@@ -1,14 +1,13 @@
 """Check the answers to the exercises of lesson 03, Waiting, threads and copies."""
 import math
-import random
-import threading
 
 import torch
 
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
 from d2lhelpers.torch import lines_that_wait
 
-WAIT = 3  # seconds until a check no longer waits for what a right answer does at once
+from .ahead_03 import before_error, constants, held, in_order, lists, use_ahead
 
 
 def loss_and_gradient(loss_of):
@@ -19,6 +18,25 @@ def loss_and_gradient(loss_of):
     if isinstance(loss, torch.Tensor) and loss.requires_grad:
         [gradient] = torch.autograd.grad(loss, scores, allow_unused=True)
     return float(torch.as_tensor(loss).detach()), gradient
+
+
+def use_loss(function, scores, labels):
+    """Return the loss and the gradient of the scores."""
+    loss = function(scores, labels)
+    return loss, torch.autograd.grad(loss, scores)[0]
+
+
+def scores_and_labels(random):
+    """Yield scores in double precision, with labels: two rows, and more."""
+    for rows, classes in (2, 2), (5, 3), (int(random.integers(10, 60)), 7):
+        yield (torch.from_numpy(random.normal(size=(rows, classes))).requires_grad_(),
+               torch.from_numpy(random.integers(classes, size=rows)))
+
+
+def two_losses(random):
+    """Yield pairs of losses: infinities of both signs, zero, negative ones, equal ones."""
+    some = [torch.tensor(float(each)) for each in ("inf", "-inf", 0, -random.random(), random.random())]
+    yield from ((one.clone(), other.clone()) for one in some for other in some)
 
 
 def check_1(answer, functions, run):
@@ -58,6 +76,11 @@ def check_1(answer, functions, run):
     def first_lowest(new):
         return float(new["lowest"](torch.tensor(float("inf")), torch.tensor(1.0))) == 1
 
+    def examined(name, *exam):
+        """Return a rule that examines one of the new functions."""
+        [(rule, obeys, hint)] = Exam(functions[name], *exam).rules()
+        return rule, lambda new: name not in new or obeys(new[name]), hint
+
     def needs_no_values(new):
         try:
             run(functions | new, device="meta")
@@ -88,7 +111,9 @@ def check_1(answer, functions, run):
         ("one-still-waits", lambda new: waits(**new) == 0,
          "fewer lines wait than before, but one still does. Which one, with this answer?"),
         ("needs-values", needs_no_values,
-         "no line seems to wait, but on the meta device the loop fails: a value is still needed"))
+         "no line seems to wait, but on the meta device the loop fails: a value is still needed"),
+        examined("loss_of", scores_and_labels, use_loss),
+        examined("lowest", two_losses))
 
 
 def check_2(answer):
@@ -106,11 +131,13 @@ def check_2(answer):
     def fewest(wait, compute, train, cores):
         return None if compute > train * (cores - 1) else math.ceil((wait + compute) / train)
 
-    def drawn():  # with a power of two for the training, no sum and no quotient is rounded
-        wait, compute = random.randint(1, 40) / 16, random.randint(0, 40) / 16
-        return wait, compute, random.choice([0.125, 0.25, 0.5]), random.randint(2, 9)
+    def use(function, *case):  # None is a result, too
+        return repr(plain(function(*case)))
 
-    cases = [drawn() for _ in range(50)]
+    def drawn(numbers):  # with a power of two for the training, no sum and no quotient is rounded
+        for _ in range(50):
+            wait, compute = numbers.integers(1, 41) / 16, numbers.integers(41) / 16
+            yield float(wait), float(compute), 2.0 ** -int(numbers.integers(1, 4)), int(numbers.integers(2, 10))
 
     return check(
         answer,
@@ -139,55 +166,13 @@ def check_2(answer):
         ("always-computing", right(((0.1, 0.45, 0.25, 3), 3)),
          "right where the times divide evenly. But 0.1 s of waiting, 0.45 s of computing, 0.25 s of training, 3 cores? "
          "Workers that are faster than training together do not compute all the time"),
-        ("wrong-elsewhere", right(*((case, fewest(*case)) for case in cases)),
-         "right in the cases of the hints, but not in others: how does your function find the number?"))
+        *Exam(fewest, drawn, use).rules())
 
 
 def check_3(answer):
     """Check a generator that loads one batch ahead in a thread, and no more than one."""
-    def held(ahead):
-        """Return how many batches are begun while the loop holds the first, and whether it got it before the second."""
-        begun = []
-        in_time = []
-        gate = threading.Event()
-        second, third = threading.Event(), threading.Event()
-
-        def batches():
-            for number in range(9):
-                begun.append(number)
-                if number == 1:
-                    second.set()
-                    in_time.append(gate.wait(WAIT))  # the second is loaded only after the loop has the first
-                if number == 2:
-                    third.set()
-                yield number
-
-        received = iter(ahead(batches()))
-        next(received)
-        gate.set()
-        second.wait(1)  # a wrong answer may never begin it
-        third.wait(0.3)  # a right one never begins this
-        count = len(begun)
-        list(received)
-        return count, all(in_time)
-
-    def before_error(ahead):
-        """Return the batches that arrive before an error in loading, and whether the error arrives."""
-        def broken():
-            yield 0
-            yield 1
-            raise OSError("the disk")
-
-        received = []
-        try:
-            for batch in ahead(broken()):
-                received.append(batch)
-        except OSError:
-            return received, True
-        return received, False
-
     tensors = [torch.zeros(2), torch.ones(2), torch.ones(2)]
-    odd = [0, None, (), 1, ..., False, None]
+    odd = [0, None, (), 1, ..., False, None, "end", -1, *constants(answer), "last"]
     return check(
         answer,
         ("no-function", callable, "give the function itself, without calling it: its name alone"),
@@ -198,8 +183,8 @@ def check_3(answer):
         ("compares-tensors", lambda ahead: list(map(id, ahead(tensors))) == list(map(id, tensors)),
          "right for numbers. But batches are tensors, which == compares element by element"),
         ("loses-batches", lambda ahead: list(ahead(odd)) == odd,
-         "some of these batches were lost: [0, None, (), 1, ..., False, None]. What tells your function that there are "
-         "no more?"),
+         "some batches were lost: a batch may be anything, also None, False or any text. What tells your function that "
+         "there are no more?"),
         ("takes-turns", lambda ahead: held(ahead)[1],
          "the loop got its first batch only after the second had been loaded, so loading and training take turns"),
         ("loads-too-late", lambda ahead: held(ahead)[0] > 1,
@@ -209,4 +194,5 @@ def check_3(answer):
         ("loses-error", lambda ahead: before_error(ahead)[1],
          "an error in loading should reach the loop. Here it was lost"),
         ("error-too-early", lambda ahead: before_error(ahead)[0] == [0, 1],
-         "the batches before an error should arrive before it does"))
+         "the batches before an error should arrive before it does"),
+        *Exam(in_order, lists, use_ahead).rules())

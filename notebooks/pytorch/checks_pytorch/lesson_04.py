@@ -1,50 +1,18 @@
 """Check the answers to the exercises of lesson 04, Data parallel."""
+import numpy
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.nn.utils import parameters_to_vector
-from torch.optim.optimizer import register_optimizer_step_pre_hook
 
+from d2lhelpers.attempts import Attempt
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
-from d2lhelpers.messages import say
-from d2lhelpers.process import in_group
-from d2lhelpers.torch.collectives import Messages
+from d2lhelpers.plain import difference, plain
+from d2lhelpers.torch.collectives import count_collectives
 
 FUNCTION = "give a function: its name alone, without parentheses"
-PATIENCE = 20  # seconds for two processes, far more than a right answer takes
-
-
-class RankError(Exception):
-    """What a reader's function raised in another process: the last line of its traceback."""
-
-    def __repr__(self):
-        return str(self)
-
-
-class Attempt:
-    """What two ranks returned when they called a reader's function: `results`, empty if a rank did not end."""
-
-    def __init__(self):
-        self.results = []
-
-    def run(self, function, *arguments):
-        """Call the function on two ranks; return whether both ended in time."""
-        try:
-            self.results = in_group(function, *arguments, timeout=PATIENCE)
-        except TimeoutError:
-            return False
-        except RuntimeError as error:
-            first = str(error).split("\n--- ")[1]  # what the rank that failed first printed
-            raise RankError(first.splitlines()[-1]) from None
-        return True
-
-    def everywhere(self, rule):
-        """Return a rule for `check`: that `rule` holds for the result of each rank."""
-        return lambda _: all(rule(result) for result in self.results)
-
-
-ENDS = say("still running after {seconds} seconds: does every rank call the same collectives, equally often? "
-           "If it raised an error, it did so on one of the ranks", seconds=PATIENCE)
 
 
 def check_1(answer):
@@ -67,39 +35,67 @@ def check_1(answer):
     )
 
 
-def averaged(function, wide):
+def averaged(function):
     """Call the function with a network whose gradients differ from rank to rank; return what it did to them."""
     torch.manual_seed(dist.get_rank())
-    net = nn.Sequential(nn.Linear(30, wide), nn.ReLU(), nn.Linear(wide, 10))
+    net = nn.Sequential(nn.Linear(30, 20), nn.ReLU(), nn.Linear(20, 10))
     net(torch.randn(8, 30)).square().sum().backward()
     held = [each.grad for each in net.parameters()]
     views = [each.view(-1) for each in held]
     mine = parameters_to_vector(held)
     everyones = [torch.empty_like(mine) for _ in range(dist.get_world_size())]
     dist.all_gather(everyones, mine)
-    start = parameters_to_vector(net.parameters()).detach()
-    sizes = []
-    with Messages(sizes):
-        function(net)
+    _, sent = count_collectives(function, net)
     now = [each.grad for each in net.parameters()]
+    there = all(each is not None and each.dtype == held[0].dtype for each in now)
     return {
-        "messages": len(sizes), "bytes": sum(sizes), "own": mine, "mean": sum(everyones) / len(everyones),
-        "parameters kept": bool(torch.equal(start, parameters_to_vector(net.parameters()).detach())),
-        "there": all(each is not None for each in now),
-        "found": parameters_to_vector([torch.zeros(1) if each is None else each for each in now]),
+        "sent": sent, "own": mine, "mean": sum(everyones) / len(everyones), "there": there,
+        "found": parameters_to_vector(now) if there else mine,
         "same tensors": all(one is other for one, other in zip(held, now, strict=True)),
         "viewed": parameters_to_vector(views)}
 
 
-def check_2(answer):
-    """Check a function that averages the gradients of a network over two processes, with one all-reduce."""
-    attempt = Attempt()
+def average(net):
+    """Average the gradients with one all-reduce, in place: the right answer to exercise 2."""
+    gradients = [each.grad for each in net.parameters()]
+    bucket = torch.cat([each.flatten() for each in gradients])
+    dist.all_reduce(bucket)
+    bucket /= dist.get_world_size()
+    for each, piece in zip(gradients, bucket.split([each.numel() for each in gradients]), strict=True):
+        each.copy_(piece.view_as(each))
 
-    def near(one, other):
-        return one.shape == other.shape and torch.allclose(one, other, rtol=1e-4, atol=1e-5)
+
+def networks(random):
+    """Yield networks with gradients that differ from rank to rank: small, square, of one bias, with three axes."""
+    wide = int(random.integers(2, 30))
+    for layers in ([nn.Linear(1, 1)], [nn.Linear(wide, wide), nn.Linear(wide, wide, bias=False)],
+                   [nn.Conv1d(2, wide, 3), nn.LayerNorm(wide), nn.Linear(wide, 1)]):
+        net = nn.Sequential(*layers)
+        numbers = torch.Generator().manual_seed(int(random.integers(10**6)))
+        own = torch.Generator().manual_seed(int(random.integers(10**6)) + dist.get_rank())
+        for each in net.parameters():
+            each.data = torch.randn(each.shape, generator=numbers)
+            each.grad = 5 * torch.randn(each.shape, generator=own)
+        yield (net,)
+
+
+def use_average(function, net):
+    """Call the function with the network; return what the memory of its gradients holds then, and what was sent."""
+    views = [each.grad.view(-1) for each in net.parameters()]
+    _, sent = count_collectives(function, net)
+    return [each.clone() for each in views], sent
+
+
+def check_2(answer):
+    """Check a function that averages the gradients of a network over all ranks, with one all-reduce."""
+    attempt = Attempt()
+    exam = Exam(average, networks, use_average)
+
+    def everywhere(rule):
+        return lambda _: all(rule(result) for result in attempt.results)
 
     def holds(key, wanted, factor=1):
-        return attempt.everywhere(lambda result: near(result[key], factor * result[wanted]))
+        return everywhere(lambda result: torch.allclose(result[key], factor * result[wanted], rtol=1e-4, atol=1e-5))
 
     def differs(key, wanted, factor=1):
         return lambda _: not holds(key, wanted, factor)(_)
@@ -107,9 +103,11 @@ def check_2(answer):
     return check(
         answer,
         ("no-function", callable, FUNCTION),
-        ("rank-fails", lambda function: attempt.run(averaged, function, 20), ENDS),
-        ("no-gradient", attempt.everywhere(lambda result: result["there"]), "afterwards a parameter has no gradient"),
-        ("no-all-reduce", attempt.everywhere(lambda result: result["messages"] > 0), "no all-reduce was asked for"),
+        *attempt.rules(averaged, answer),
+        ("no-gradient", everywhere(lambda result: result["there"]),
+         "afterwards a parameter has no gradient, or one of another type"),
+        ("no-all-reduce", everywhere(lambda result: "all_reduce" in result["sent"]),
+         "no all-reduce was asked for: call `dist.all_reduce` itself"),
         ("sum-not-mean", differs("found", "mean", 2),
          "the gradients are twice the mean: what does `average_gradients` do that your function does not?"),
         ("divided-twice", differs("found", "mean", 0.5), "the gradients are half of the mean: divided twice?"),
@@ -117,84 +115,132 @@ def check_2(answer):
         ("not-the-mean", holds("found", "mean"),
          "the gradients are not the mean over both processes. Is each piece back in its own place, in its own shape, "
          "and not rounded?"),
-        ("new-tensors", attempt.everywhere(lambda result: result["same tensors"]),
+        ("new-tensors", everywhere(lambda result: result["same tensors"]),
          "the numbers are right, but in new tensors: whoever holds the old `parameter.grad` still has the old numbers"),
         ("new-memory", holds("viewed", "mean"),
          "the numbers are right, but in new memory: a view of the old `parameter.grad` still has the old numbers"),
-        ("many-all-reduces", attempt.everywhere(lambda result: result["messages"] == 1),
+        ("many-all-reduces", everywhere(lambda result: result["sent"]["all_reduce"] == 1),
          "right gradients, but more than one all-reduce"),
-        ("changes-parameters", attempt.everywhere(lambda result: result["parameters kept"]),
-         "it changes the parameters, too"),
-        ("one-network-only", lambda function: attempt.run(averaged, function, 7) and holds("found", "mean")(function),
-         "right for one network, but not for another whose layers have other sizes"),
-    )
+        ("another-message", everywhere(lambda result: sum(result["sent"].values()) == 1),
+         "right gradients and one all-reduce, but another collective sends a second message"),
+        *exam.rules_on_ranks(answer, 3),
+        seconds=20)
 
 
-def four_steps(function, X, y):
-    """Call the function; return its result, and the bytes given to all-reduces before, between and after updates."""
-    spans = [[]]
-    messages = Messages(spans[0])
+def network():
+    """Return the network of exercise 3."""
+    return nn.Sequential(nn.Flatten(), nn.BatchNorm1d(784), nn.Linear(784, 10), nn.Linear(10, 10))
 
-    def next_span(*_):
-        spans.append([])
-        messages.sizes = spans[-1]
 
-    hook = register_optimizer_step_pre_hook(next_span)
-    with messages:
-        state = function(X, y)
-    hook.remove()
-    return (dict(state) if isinstance(state, dict) else None), [sum(sizes) for sizes in spans]
+def four_steps(net, X, y, parts):
+    """Take the four steps, each rank's part of the rows by itself; return the least and largest running statistics."""
+    least = largest = torch.stack([net[1].running_mean, net[1].running_var])
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for rows, labels in zip(X.chunk(4), y.chunk(4), strict=True):
+        optimizer.zero_grad()
+        for rank in range(parts):
+            (nn.functional.cross_entropy(net(rows[rank::parts]), labels[rank::parts]) / parts).backward()
+        optimizer.step()
+        flat = rows.flatten(1)
+        seen = torch.stack([torch.stack([each.mean(0), each.var(0)]) for each in (flat, flat[::2], flat[1::2])])
+        least, largest = (0.9 * old + 0.1 * new for old, new in ((least, seen.amin(0)), (largest, seen.amax(0))))
+    return least, largest
+
+
+def train_together(X, y):
+    """Train on two ranks and average the statistics: the right answer to exercise 3."""
+    net = network()
+    ddp = nn.parallel.DistributedDataParallel(net)
+    rank, size = dist.get_rank(), dist.get_world_size()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for rows, labels in zip(X.chunk(4), y.chunk(4), strict=True):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(ddp(rows[rank::size]), labels[rank::size]).backward()
+        optimizer.step()
+    for each in net.buffers():
+        dist.broadcast(each, src=0)
+    return net.state_dict()
+
+
+def fault(function, X, y):
+    """Call the function on this rank, and return the id of the rule that what both ranks return breaks, or ""."""
+    torch.set_default_dtype(torch.float64)  # then rounding is out of the way
+    X = X.double()
+    given = X.clone(), y.clone()
+    begun, rows = {}, []
+
+    def look(layer, inputs):
+        if layer._parameters:
+            rows.append(len(inputs[0]))
+            begun.setdefault(layer, {name: each.clone() for name, each in layer.state_dict().items()})
+
+    hook = register_module_forward_pre_hook(look)
+    try:
+        state = plain(function(X, y))
+    finally:
+        hook.remove()
+    state = {name.removeprefix("module."): each for name, each in state.items()} if isinstance(state, dict) else None
+    both = [None, None]
+    dist.all_gather_object(both, (state, sum(rows)))
+    states = [state for state, _ in both]
+    if None in states:
+        return "no-state"
+    right = network()
+    shapes = [{name: numpy.shape(each) for name, each in state.items()} for state in (*states, right.state_dict())]
+    if shapes != [shapes[-1]] * 3 or len(begun) != 3:
+        return "other-layers"
+    parameters = [name for name, _ in right.named_parameters()]
+    if any(difference(states[0][name], states[1][name], 0) for name in parameters):
+        return "parameters-differ"
+    statistics = [states[0]["1.running_mean"], states[0]["1.running_var"]]
+    if not statistics[0].any():
+        return "no-statistics"
+    if difference(states[0], states[1], 0):
+        return "statistics-differ"
+    if states[0]["1.num_batches_tracked"] != 4:
+        return "not-four-steps"
+    if sum(count for _, count in both) >= 2 * 3 * len(X):  # each of three layers would see all rows on both ranks
+        return "nothing-split"
+    wrong = []
+    for parts in 2, 1:  # batch normalization may see one rank's rows or those of both
+        right.load_state_dict({f"{number}.{name}": each for number, layer in enumerate(begun.values(), 1)
+                               for name, each in layer.items()})
+        least, largest = four_steps(right, *given, parts)
+        wrong.append(any(difference(states[0][name], plain(right.get_parameter(name)), 1e-6) for name in parameters))
+    if all(wrong):
+        return "gradients-not-averaged"
+    found = torch.from_numpy(numpy.stack(statistics))
+    return "" if ((least - found).max() < 1e-6) and ((found - largest).max() < 1e-6) else "other-statistics"
+
+
+def batches(random):
+    """Yield images and labels: few, and more of them."""
+    for rows in 16, 40:
+        yield torch.from_numpy(random.normal(size=(rows, 1, 28, 28))), torch.from_numpy(random.integers(10, size=rows))
 
 
 def check_3(answer, X, y):
     """Check a function that trains a network with batch normalization on two ranks and returns its state."""
     attempt = Attempt()
-    names = ["1.weight", "1.bias", "1.running_mean", "1.running_var", "1.num_batches_tracked", "2.weight", "2.bias",
-             "3.weight", "3.bias"]
-    learned = [name for name in names if not name.startswith("1.r") and "num" not in name]
-    numbers = 784 * 2 + 784 * 10 + 10 + 10 * 10 + 10
-
-    def differing(kind):
-        one, other = (state for state, _ in attempt.results)
-        return [name for name in names if (name in learned) == (kind == "learned")
-                and not torch.equal(one[name], other[name])]
-
-    def of_layers(state):
-        return state is not None and [each.removeprefix("module.") for each in state] == names
-
-    def settle(_):
-        """Drop the wrapper's prefix, which is no fault here."""
-        attempt.results = [({each.removeprefix("module."): value for each, value in state.items()}, sent)
-                           for state, sent in attempt.results]
-        return True
-
-    def all_averaged(spans):
-        """Return whether all numbers were all-reduced before each update, as gradients, or after, as parameters."""
-        each = [span >= 4 * numbers for span in spans]
-        return sum(spans) >= 16 * numbers and (all(each[:-1]) or all(each[1:]))
-
-    def moved(state):
-        """Return whether the running mean is one of rows, and not the zeros or ones that it begins with."""
-        return state["1.running_mean"].abs().max() > 0 and state["1.num_batches_tracked"] > 0
-
+    exam = Exam(train_together, batches, fault, free=["seeds"])
+    hints = {
+        "no-state": "it returns a `state_dict`, as the colleague's does",
+        "other-layers": "these are other layers, or not all of them: the network is to stay as it is",
+        "parameters-differ": "some parameters differ between the two ranks: which layer's, and why there?",
+        "no-statistics": "batch normalization has gathered no statistics: how does it then normalize outside of "
+                         "training?",
+        "statistics-differ": "all parameters are equal, but running statistics still differ: whose rows has each rank "
+                             "seen?",
+        "not-four-steps": "it did not take four steps",
+        "nothing-split": "the ranks return the same, but each of them computes all rows: nothing is split",
+        "gradients-not-averaged": "the ranks return the same, but not what four steps on the rows of both ranks give. "
+                                  "Is every layer's gradient the mean over both, in each step, and of the right rows?",
+        "other-statistics": "the parameters are right, but the running statistics are not those of the rows",
+    }
     return check(
         answer,
         ("no-function", callable, FUNCTION),
-        ("rank-fails", lambda function: attempt.run(four_steps, function, X, y), ENDS),
-        ("no-state", attempt.everywhere(lambda result: result[0] is not None),
-         "it returns a `state_dict`, as the colleague's does"),
-        ("other-layers", attempt.everywhere(lambda result: of_layers(result[0])),
-         "these are other layers, or not all of them: the network is to stay as it is"),
-        ("has-prefix", settle, ""),
-        ("parameters-differ", lambda _: not differing("learned"),
-         "some parameters differ between the two ranks: which layer's, and why there?"),
-        ("gradients-not-averaged", attempt.everywhere(lambda result: all_averaged(result[1])),
-         "the ranks return the same parameters, but in the four steps not all gradients were averaged: some layer "
-         "learned from the rows of one rank only, or not at all"),
-        ("no-statistics", attempt.everywhere(lambda result: moved(result[0])),
-         "batch normalization has gathered no statistics: how does it then normalize outside of training?"),
-        ("statistics-differ", lambda _: not differing("buffers"),
-         "all parameters are equal, but running statistics still differ: whose rows has each rank seen?"),
-        ("not-four-steps", attempt.everywhere(lambda result: result[0]["1.num_batches_tracked"] == 4),
-         "it did not take four steps"),
-    )
+        *attempt.rules(fault, answer, X, y),
+        *((name, lambda _, name=name: name not in attempt.results, hint) for name, hint in hints.items()),
+        *exam.rules_on_ranks(answer, 2),
+        seconds=20)

@@ -4,14 +4,26 @@ import math
 import torch
 import torch.distributed as dist
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from d2lhelpers.attempts import Attempt
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
+
+from .passes_05 import nets, scatter_gradients, two_passes, use_passes
 
 FUNCTION = "give a function: its name alone, without parentheses"
 TO_ALL = "allreduce", "allgather", "_allgather", "broadcast", "gather"  # collectives that give a rank everything
-A_PART = "reduce_scatter", "_reduce_scatter", "scatter", "recv"  # whose first argument is filled by other ranks
+
+
+def per_rank(P, N):
+    """Return the bytes that a rank holds in four ways: the right answer to exercise 1."""
+    return [12 * P, 8 * P + 4 * P / N, 4 * P + 8 * P / N, 12 * P / N]
+
+
+def sizes(random):
+    """Yield numbers of parameters and of ranks, which do not always divide them."""
+    for least in 1, 2, 5, 100:
+        yield int(random.integers(10**6, 10**9)), int(random.integers(least, 2 * least))
 
 
 def check_1(answer, gpus):
@@ -22,6 +34,8 @@ def check_1(answer, gpus):
         """Return what the function returns, without names."""
         found = answer(P, N)
         return list(found.values()) if isinstance(found, dict) else found
+
+    exam = Exam(per_rank, sizes, lambda function, P, N: numbers(P, N) if function is answer else function(P, N))
 
     def gives(which, wanted):
         return lambda _: all(abs(float(numbers(P, N)[which]) - wanted(P, N)) < 2 for P, N in PLACES)
@@ -44,6 +58,7 @@ def check_1(answer, gpus):
         ("wrong-zero-1", gives(1, lambda P, N: 8 * P + 4 * P / N),
          "ZeRO-1: only the optimizer's state is divided. How much is that?"),
         ("wrong-zero-2", gives(2, lambda P, N: 4 * P + 8 * P / N), "ZeRO-2: what is whole, and what is divided?"),
+        *exam.rules(),
         ("no-gpu-numbers", lambda _: gpus is not ...,
          "the function is right. Now the four numbers, in place of the second three dots"),
         ("not-four-gpu-numbers", lambda _: len(gpus) == 4,
@@ -57,57 +72,14 @@ def check_1(answer, gpus):
     )
 
 
-class Calls(TorchDispatchMode):
-    """Keep the names of the collectives in a `with` block, and add up the bytes that come from other ranks."""
-
-    def __init__(self):
-        super().__init__()
-        self.names = []
-        self.bytes = 0
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        if function.namespace == "c10d":
-            name = function.__name__
-            self.names.append(name)
-            filled = [args[0]] if torch.is_tensor(args[0]) else args[0]
-            if name.startswith(A_PART) or (name.startswith("reduce_.") and args[3] == dist.get_rank()):
-                self.bytes += sum(each.nbytes for each in filled)
-            elif name.startswith("alltoall"):  # a part of what it gets is its own
-                self.bytes += sum(each.nbytes for each in filled) * (1 - 1 / dist.get_world_size())
-        return function(*args, **(kwargs or {}))
-
-
 def check_2(answer, make, X, y):
     """Check a function that has each gradient averaged and freed during the backward pass."""
-    def backward(function):
-        rank, ranks = dist.get_rank(), dist.get_world_size()
-        net = make()
-        parameters = list(net.parameters())
-        shards = function(net)
-        kind = "dict" if isinstance(shards, dict) else "other"
-        early = kind == "dict" and len(shards) > 0
-        whole = [0]
-        if kind == "other" or early:
-            return {"kind": kind, "early": early}
-
-        def count(_):                    # runs after the answer's own hooks
-            whole.append(sum(each.grad is not None for each in parameters))
-
-        for each in parameters:
-            each.register_post_accumulate_grad_hook(count)
-        with Calls() as calls:
-            nn.functional.cross_entropy(net(X.chunk(ranks)[rank]), y.chunk(ranks)[rank]).backward()
-        found = [shards.get(each) for each in parameters]
-        storages = {each.untyped_storage().data_ptr(): each.untyped_storage().nbytes()
-                    for each in found if each is not None}
-        return {"kind": kind, "early": early, "found": found, "calls": calls.names, "sent": calls.bytes,
-                "most": max(whole), "left": whole[-1], "bytes": sum(storages.values())}
-
     attempt = Attempt()
+    exam = Exam(scatter_gradients, nets, use_passes)
 
-    def gradients(rows):
+    def gradients(inputs, rows=slice(None)):
         net = make()
-        nn.functional.cross_entropy(net(X[rows]), y[rows]).backward()
+        nn.functional.cross_entropy(net(inputs[rows]), y[rows]).backward()
         return [each.grad.flatten() for each in net.parameters()]
 
     def everywhere(rule):
@@ -117,25 +89,25 @@ def check_2(answer, make, X, y):
         return lambda _: all(found is not None and rule(found) for result in attempt.results
                              for found in result["found"])
 
-    def near(wanted):
+    def near(wanted, which="found"):
         """Return whether the shard of each rank is near its part of the gradients `wanted(rank)`."""
         pairs = [pair for rank, result in enumerate(attempt.results)
-                 for pair in zip(result["found"], wanted(rank), strict=True)]
-        return all(torch.allclose(found, right, rtol=1e-3, atol=1e-6) for found, right in pairs)
+                 for pair in zip(result[which], wanted(rank), strict=True)]
+        return all(found is not None and torch.allclose(found.float(), right, rtol=1e-3, atol=1e-6)
+                   for found, right in pairs)
 
-    def mean(rank):
-        return [each.chunk(2)[rank] for each in gradients(slice(None))]
+    def mean(rank, inputs=X):
+        return [each.chunk(2)[rank] for each in gradients(inputs)]
 
     def own(rank):
-        return [each.chunk(2)[rank] for each in gradients(slice(32 * rank, 32 * rank + 32))]
+        return [each.chunk(2)[rank] for each in gradients(X, slice(32 * rank, 32 * rank + 32))]
 
     flat = [each.numel() // 2 for each in make().parameters()]
     return check(
         answer,
         ("no-function", callable, FUNCTION),
-        *attempt.rules(backward, answer),
-        ("no-dict", everywhere(lambda result: result["kind"] == "dict"),
-         "it returns a dict, which the backward pass fills"),
+        *attempt.rules(two_passes, answer, make, X, y),
+        ("no-dict", everywhere(lambda result: result["dict"]), "it returns a dict, which the backward pass fills"),
         ("full-too-early", everywhere(lambda result: not result["early"]),
          "the dict is full before the backward pass: it works before, not during the next one"),
         ("lacks-a-part", each_shard(lambda found: True), "a parameter has no part in the dict after the backward pass"),
@@ -145,7 +117,7 @@ def check_2(answer, make, X, y):
         ("own-rows-alone", lambda _: not near(own), "a part is of this rank's rows alone"),
         ("other-half", lambda _: not near(lambda rank: mean(1 - rank)),
          "a part is a mean, but that of the other rank's half"),
-        ("not-the-mean", lambda _: near(mean), "a part is not the mean of both ranks' gradients"),
+        ("not-the-mean", lambda _: near(mean), "a part is not the mean of both ranks' gradients, or it is rounded"),
         ("gradient-left", everywhere(lambda result: result["left"] == 0),
          "a whole gradient is left after the backward pass"),
         ("gradients-wait", everywhere(lambda result: result["most"] == 0),
@@ -156,13 +128,42 @@ def check_2(answer, make, X, y):
          "a rank gets more than it needs for its part of the mean: that sends more than it must"),
         ("keeps-a-view", everywhere(lambda result: result["bytes"] <= 4 * sum(flat)),
          "a part is a view of a whole gradient: all of it stays in memory"),
-    )
+        ("kept-elsewhere", everywhere(lambda result: not result["more"]),
+         "`parameter.grad` is None, but something else still keeps whole gradients in memory"),
+        ("first-pass-only", lambda _: near(lambda rank: mean(rank, -X), "again")
+         and all(result["left again"] == 0 for result in attempt.results),
+         "right in the first backward pass, but not in the one that follows"),
+        *exam.rules_on_ranks(answer, 2),
+        seconds=20)
+
+
+def clip(shard, limit):
+    """Scale the gradient of a shard so that all shards together have at most this norm: exercise 3's right answer."""
+    total = (shard.grad ** 2).sum()
+    dist.all_reduce(total)
+    shard.grad *= min(1, limit / total.sqrt())
+
+
+def gradients_to_clip(random):
+    """Yield shards with a gradient, and limits: one number, zeros, and several above and below the limit."""
+    for size, scale, limit in (1, 3, 1), (2, 0, 0.5), (5, 1, 1.5), (4, 2, 40):
+        shard = torch.from_numpy(random.normal(size=size).astype("float32"))
+        numbers = random.normal(size=(dist.get_world_size(), size)).astype("float32")
+        shard.grad = scale * torch.from_numpy(2 * numbers / abs(numbers).max())[dist.get_rank()]
+        yield shard, limit
+
+
+def use_clip(function, shard, limit):
+    """Return the gradient of the shard after clipping."""
+    function(shard, limit)
+    return shard.grad.clone()
 
 
 def check_3(answer):
     """Check a function that clips the gradient of a sharded vector by the norm of the whole."""
     whole = torch.arange(1.0, 7.0)
     attempt = Attempt(size=3)
+    exam = Exam(clip, gradients_to_clip, use_clip)
 
     def clipped(function, limits):
         found = []
@@ -194,12 +195,14 @@ def check_3(answer):
          "clipping keeps the direction: one factor for all numbers of a shard"),
         ("factor-per-rank", lambda _: same_factor(),
          "the ranks scale by different factors: what must they know of each other first?"),
+        ("ignores-limit", lambda _: abs(after(0).norm() - after(1).norm()) > 1e-3,
+         "with another limit it does the same: where does your function use it?"),
         ("square-not-norm", lambda _: abs(after(0).norm() - 1 / whole.norm()) > 1e-3,
          "all ranks scale alike, but by a square: what makes it a norm?"),
         ("mean-of-squares", lambda _: abs(after(0).norm() - math.sqrt(3)) > 1e-3,
          "all ranks scale alike, but to more than the limit: is the square of the norm a sum, or a mean?"),
         ("misses-the-limit", lambda _: abs(after(0).norm() - 1) < 1e-3,
-         "all ranks scale alike, but not to the limit: do norms add up, or their squares?"),
-        ("one-limit-only", lambda _: abs(after(1).norm() - 4) < 4e-3, "right for a limit of 1 alone"),
+         "all ranks scale alike, but not to the limit: how is the norm of the whole made of what the ranks have?"),
         ("scales-up", lambda _: torch.allclose(after(2), whole), "a norm below the limit is left alone"),
-    )
+        *exam.rules_on_ranks(answer, 2, 3),
+        seconds=20)

@@ -72,3 +72,21 @@ answer_1 = lambda g: g  # norm-not-one
 # Clips each number, not the norm.
 answer_1 = lambda g: g.clamp(-1, 1)  # norm-not-one
 answer_1 = clipped(x)  # no-function
+# Right for two dimensions only.
+answer_1 = lambda g: g / (g ** 2).sum((0, 1)).sqrt().clamp(min=1)  # raises
+answer_1 = lambda g: g / torch.linalg.matrix_norm(g).clamp(min=1)  # raises
+# Each row by itself.
+answer_1 = lambda g: g / g.norm(dim=-1, keepdim=True).clamp(min=1)  # norm-not-one
+# The largest number, or the sum.
+answer_1 = lambda g: g / g.abs().max().clamp(min=1)  # norm-not-one
+answer_1 = lambda g: g / g.norm(1).clamp(min=1)  # norm-not-one
+answer_1 = lambda g: g / g.norm().clamp(min=1.001)  # short-gradient-changed
+answer_1 = lambda g: g.double() / g.double().norm().clamp(min=1)  # other-type
+answer_1 = lambda g: g / g.norm().clamp(max=1)  # norm-not-one
+answer_1 = lambda g: (g / g.norm().clamp(min=1)).flatten().view(len(g), -1)  # wrong-result
+answer_1 = lambda g: torch.nn.functional.normalize(g, dim=(0, 1)) * g.norm().clamp(max=1)  # raises
+
+# %% 1 right, each line
+answer_1 = lambda g: torch.nn.functional.normalize(g.flatten(), dim=0).view_as(g) * g.norm().clamp(max=1)
+answer_1 = lambda g: torch.renorm(g.reshape(1, -1), 2, 0, 1).view_as(g)
+answer_1 = lambda g: g * (1 / g.norm()).clamp(max=1)

@@ -61,7 +61,7 @@ def answer_1(net, batches):
 #- return total / rows
 #+ return total
 
-# %% 1 wrong: no-batch-fails
+# %% 1 wrong: rank-raises
 # Each rank's mean, weighted by its rows: right, except for a rank that has none.
 def answer_1(net, batches):
     rows = sum(len(X) for X, _ in batches)
@@ -100,7 +100,7 @@ def answer_1(net, batches):
 #- return both[0] / both[1] if dist.get_rank() == 0 else 0.0
 #+ print(end="")
 
-# %% 1 wrong: equal-batches-fail
+# %% 1 wrong: rank-waits
 # Only rank 0 asks.
 #-     dist.all_reduce(both)
 #-     return both[0] / both[1] if dist.get_rank() == 0 else 0.0
@@ -108,10 +108,107 @@ def answer_1(net, batches):
 #+         dist.all_reduce(both)
 #+     return both[0] / both[1]
 
-# %% 1 wrong: endless
+# %% 1 wrong: rank-endless
 def answer_1(net, batches):
     while len(batches) > -1:
         pass
+
+# %% 1 right
+def answer_1(net, batches):
+    rows = sum(len(y) for _, y in batches)
+    both = torch.zeros(2)
+    for X, y in batches:
+        both += torch.tensor([cross_entropy(net(X), y, reduction="sum").item(), len(X)])
+    dist.all_reduce(both)
+    return both[0] / both[1]
+
+# %% 1 wrong: wrong-result
+# Batches of one row are skipped.
+#- for X, y in batches:
+#+ for X, y in [each for each in batches if len(each[1]) > 1]:
+
+# %% 1 wrong: wrong-result
+#- for X, y in batches:
+#+ for X, y in batches[:3]:
+
+# %% 1 wrong: wrong-effect
+#- for X, y in batches:
+#+ while batches:
+#+         X, y = batches.pop()
+
+# %% 1 wrong: wrong-effect
+# Left in evaluation.
+#- both = torch.zeros(2)
+#+ both = torch.zeros(2)
+#+     net.eval()
+
+# %% 1 wrong: wrong-effect
+#- return both[0] / both[1]
+#+ for each in net.parameters():
+#+         each.data.zero_()
+#+     return both[0] / both[1]
+
+# %% 1 wrong: wrong-effect
+# Leaves gradients.
+#- both += torch.tensor
+#+ cross_entropy(net(X), y).backward()
+#+         both += torch.tensor
+
+# %% 1 wrong: wrong-effect
+# Freezes the network.
+#- both = torch.zeros(2)
+#+ both = torch.zeros(2)
+#+     net.requires_grad_(False)
+
+# %% 1 wrong: wrong-effect
+# Scales the caller's rows.
+#- return both[0] / both[1]
+#+ for X, _ in batches:
+#+         X *= 2
+#+     return both[0] / both[1]
+
+# %% 1 wrong: changes-surroundings
+#- both = torch.zeros(2)
+#+ torch.manual_seed(0)
+#+     both = torch.zeros(2)
+
+# %% 1 wrong: changes-surroundings
+#- both = torch.zeros(2)
+#+ torch.set_grad_enabled(False)
+#+     both = torch.zeros(2)
+
+# %% 1 wrong: wrong-result
+# A sum that lives on.
+both = torch.zeros(2)
+def answer_1(net, batches):
+    for X, y in batches:
+        both[:] += torch.tensor([cross_entropy(net(X), y, reduction="sum").item(), len(X)])
+    total = both.clone()
+    dist.all_reduce(total)
+    return total[0] / total[1]
+
+# %% 1 wrong: rank-raises
+# Written for two ranks.
+def answer_1(net, batches):
+    mine = torch.tensor([sum(cross_entropy(net(X), y, reduction="sum").item() for X, y in batches),
+                         float(sum(len(y) for _, y in batches))])
+    everyones = [torch.zeros(2) for _ in range(2)]
+    dist.all_gather(everyones, mine)
+    total, rows = sum(everyones)
+    return total / rows
+
+# %% 1 right
+#- range(2)
+#+ range(dist.get_world_size())
+
+# %% 1 wrong: wrong-result
+# Sends all data, and computes everything everywhere.
+def answer_1(net, batches):
+    everyones = [None] * dist.get_world_size()
+    dist.all_gather_object(everyones, batches)
+    X = torch.cat([X for each in everyones for X, _ in each])
+    y = torch.cat([y for each in everyones for _, y in each])
+    return cross_entropy(net(X), y).item()
 
 # %% 1 wrong, each line
 # No collective at all.

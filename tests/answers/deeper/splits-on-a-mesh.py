@@ -91,3 +91,40 @@ answer_1 = lambda rank, shape: [list(range(size)) for size in shape]  # lacks-it
 answer_1 = lambda rank, shape: [[1, 3], [0, 1]]  # other-length
 answer_1 = lambda rank, shape: [list(range(4))]  # no-two-groups
 answer_1 = [[1, 3], [0, 1]]  # no-function
+
+# %% 1 right
+def answer_1(rank, shape):
+    found, stride = [], 1
+    for size in reversed(shape):
+        place = rank // stride % size
+        found.insert(0, [rank + (step - place) * stride for step in range(size)])
+        stride *= size
+    return found
+
+# %% 1 wrong: not-ascending
+# It begins with itself.
+#- return found
+#+ return [[rank, *(each for each in group if each != rank)] for group in found]
+
+# %% 1 wrong: not-ascending
+#- return found
+#+ return [group[::-1] for group in found]
+
+# %% 1 wrong: wrong-result
+# A dimension of length 1 is left out.
+#- return found
+#+ return [group for group in found if len(group) > 1]
+
+# %% 1 wrong: wrong-result
+# No more than three dimensions.
+#- return found
+#+ return found[-3:]
+
+# %% 1 wrong: group-wrong
+#- rank // stride % size
+#+ rank // stride % shape[-1]
+
+# %% 1 wrong: two-dimensions-alone
+# The stride is that of the neighbour alone.
+#- stride *= size
+#+ stride = size

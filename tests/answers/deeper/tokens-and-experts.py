@@ -67,3 +67,18 @@ answer_1 = lambda rank, ranks, n: range(n)  # unequal-shares
 # Counted from one.
 answer_1 = lambda rank, ranks, n: range(rank + 1, n + 1, ranks)  # out-of-range
 answer_1 = list(range(64))  # no-function
+# Not whole.
+answer_1 = lambda rank, ranks, n: [position + 0.3 for position in range(rank, n, ranks)]  # wrong-result
+# One rank is not foreseen.
+answer_1 = lambda rank, ranks, n: range(rank, n, ranks) if ranks > 1 else range(n - 1)  # wrong-result
+answer_1 = lambda rank, ranks, n: range(rank, n, max(ranks, 2))  # wrong-result
+# Right for even numbers of ranks, and for three.
+answer_1 = lambda rank, ranks, n: range(rank, n, ranks) if ranks % 5 else torch.arange(n).chunk(ranks)[rank]  # wrong-result
+# Shuffled, with luck.
+answer_1 = lambda rank, ranks, n: torch.randperm(n).chunk(ranks)[rank]  # given-twice
+
+# %% 1 right, each line
+# A permutation that all ranks know, forwards and backwards.
+answer_1 = lambda rank, ranks, n: [*range(rank, n // 2, ranks), *range(n - 1 - rank, n // 2 - 1, -ranks)]
+answer_1 = lambda rank, ranks, n: set(range(rank, n, ranks))
+answer_1 = lambda rank, ranks, n: [place for place in range(n) if min(place % (2 * ranks), 2 * ranks - 1 - place % (2 * ranks)) == rank]

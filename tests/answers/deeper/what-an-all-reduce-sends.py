@@ -92,7 +92,7 @@ def answer_1(tensor):
 #- ring(tensor)
 #+ through_rank_0(tensor)
 
-# %% 1 wrong: fails-on-two
+# %% 1 wrong: rank-raises
 # Right by luck: three ranks, written out.
 def answer_1(tensor):
     rank = dist.get_rank()
@@ -108,10 +108,58 @@ def answer_1(tensor):
         each.wait()
     return total
 
-# %% 1 wrong: rank-waits
+# %% 1 wrong: rank-endless
 def answer_1(tensor):
     while True:
         pass
+
+# %% 1 right
+def answer_1(tensor):
+    rank, n = dist.get_rank(), dist.get_world_size()
+    parts = tensor.clone().chunk(n)
+    for step in range(n - 1):
+        target = parts[(rank - step - 2) % n]
+        received = torch.empty_like(target)
+        sending = dist.isend(parts[(rank - step - 1) % n], (rank + 1) % n)
+        dist.recv(received, (rank - 1) % n)
+        sending.wait()
+        target.add_(received)
+    return parts[rank]
+
+# %% 1 wrong: wrong-effect
+# The caller's tensor holds the sums on the way.
+#- tensor.clone().chunk(n)
+#+ tensor.chunk(n)
+
+# %% 1 wrong: wrong-result
+# Messages for show, and a collective for the sum.
+#- return parts[rank]
+#+ whole = tensor.clone()
+#+     dist.all_reduce(whole)
+#+     return whole.chunk(n)[rank]
+
+# %% 1 wrong: wrong-result
+# Four numbers in a part, or six.
+#- return parts[rank]
+#+ return parts[rank][:6]
+
+# %% 1 wrong: wrong-result
+# No negative sums.
+#- return parts[rank]
+#+ return parts[rank].abs()
+
+# %% 1 wrong: other-tensor
+#- target.add_(received)
+#+ target.copy_(received)
+
+# %% 1 wrong: other-tensor
+#- range(n - 1)
+#+ range(n - 2)
+
+# %% 1 wrong: other-tensor
+# A mean.
+#- return parts[rank]
+#+ return parts[rank] / n
 
 # %% 1 wrong, each line
 # The lazy answer.

@@ -64,10 +64,58 @@ def answer_1(net, micro_batches):
     for rows in micro_batches:
         net(rows).backward()
 
-# %% 1 wrong: endless
+# %% 1 wrong: rank-endless
 def answer_1(net, micro_batches):
     while micro_batches:
         net.set_requires_gradient_sync(False)
+
+# %% 1 right
+def answer_1(net, micro_batches):
+    total = sum(map(len, micro_batches))
+    for number, rows in enumerate(micro_batches):
+        net.set_requires_gradient_sync(number == len(micro_batches) - 1)
+        (loss_of(net, rows) * len(rows) / total).backward()
+
+# %% 1 wrong: wrong-effect
+# The caller's list is used up.
+#-     for number, rows in enumerate(micro_batches):
+#-         net.set_requires_gradient_sync(number == len(micro_batches) - 1)
+#+     while micro_batches:
+#+         rows = micro_batches.pop(0)
+#+         net.set_requires_gradient_sync(not micro_batches)
+
+# %% 1 wrong: wrong-result
+# The next step of anybody else is not reduced any more.
+#- (loss_of(net, rows) * len(rows) / total).backward()
+#+ (loss_of(net, rows) * len(rows) / total).backward()
+#+     net.set_requires_gradient_sync(False)
+
+# %% 1 wrong: second-call-wrong
+# Takes the step, too.
+#- (loss_of(net, rows) * len(rows) / total).backward()
+#+ (loss_of(net, rows) * len(rows) / total).backward()
+#+     torch.optim.SGD(net.parameters(), 0.1).step()
+
+# %% 1 wrong: wrong-result
+#- total = sum(map(len, micro_batches))
+#+ total = sum(map(len, micro_batches))
+#+     net.eval()
+
+# %% 1 wrong: wrong-effect
+# Scales the caller's rows.
+#- (loss_of(net, rows) * len(rows) / total).backward()
+#+ (loss_of(net, rows) * len(rows) / total).backward()
+#+     rows.zero_()
+
+# %% 1 wrong: wrong-result
+# Batches of one row are left out.
+#- * len(rows) / total
+#+ * (len(rows) > 1) * len(rows) / total
+
+# %% 1 wrong: wrong-result
+# Two ranks for ever.
+#- * len(rows) / total
+#+ * len(rows) / total * dist.get_world_size() / 2
 
 # %% 1 wrong, each line
 # The lesson's own.

@@ -146,6 +146,54 @@ answer_2 = ready
 #+     padded(torch.randn(32, 512))
 #+     return padded
 
+# %% 2 right
+def ready(net, backend):
+    compiled = torch.compile(net, backend=backend, dynamic=True)
+    compiled(torch.randn(32, 512))
+    return compiled
+
+answer_2 = ready
+
+# %% 2 wrong: batch-in-pieces
+# Row by row: 32 calls per batch.
+#-     compiled(torch.randn(32, 512))
+#-     return compiled
+#+     compiled(torch.randn(1, 512))
+#+     return lambda batch: torch.cat([compiled(row[None]) for row in batch])
+
+# %% 2 wrong: batch-in-pieces
+#-     compiled(torch.randn(32, 512))
+#-     return compiled
+#+     compiled(torch.randn(8, 512))
+#+     return lambda batch: torch.cat([compiled(part) for part in batch.split(8)])
+
+# %% 2 wrong: compiles-while-serving
+# Warmed up with gradients, served without.
+#- compiled(torch.randn(32, 512))
+#+ with torch.enable_grad():
+#+         compiled(torch.randn(32, 512))
+
+# %% 2 wrong: wrong-effect
+# It freezes the caller's network.
+#- return compiled
+#+ net.requires_grad_(False)
+#+     return compiled
+
+# %% 2 wrong: wrong-effect
+#- compiled = torch
+#+ net.eval()
+#+     compiled = torch
+
+# %% 2 wrong: wrong-result
+# The lesson's network, whatever it is given.
+the_lessons = net
+def ready(net, backend):
+    compiled = torch.compile(the_lessons, backend=backend, dynamic=True)
+    compiled(torch.randn(32, 512))
+    return compiled
+
+answer_2 = ready
+
 # %% 2 wrong, each line
 answer_2 = lambda net, backend: net  # nothing-compiled
 answer_2 = prepare  # compiles-while-serving

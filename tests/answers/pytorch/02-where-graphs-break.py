@@ -46,6 +46,8 @@ answer_2 = "d", "c"  # wrong-recompilation
 answer_2 = "d"  # not-two-letters
 answer_2 = 4, 5  # not-two-letters
 answer_2 = "d", "e", "f"  # not-two-letters
+# In no order.
+answer_2 = {"d", "e"}  # not-two-letters
 answer_2 = "percent = round(100 * right.item())", "history.append(percent)"  # not-two-letters
 answer_2 = None  # not-two-letters
 
@@ -54,10 +56,11 @@ answer_3 = lambda x: x + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)
 answer_3 = lambda x: x + torch.sin(torch.arange(x.shape[0], dtype=x.dtype)[:, None] / 10)
 # Rows are counted by a sum.
 answer_3 = lambda x: x + (0.1 * (torch.ones_like(x[:, :1]).cumsum(0) - 1)).sin()
+answer_3 = lambda x: torch.arange(len(x)).mul(0.1).sin().unsqueeze(-1).add(x)
 # Compiled by the reader already.
 answer_3 = torch.compile(lambda x: x + torch.sin(0.1 * torch.arange(len(x))).unsqueeze(1), dynamic=True)
 
-# %% 3 right
+# %% 3 wrong: limited-rows
 # A table for all lengths that will ever come.
 table = torch.sin(0.1 * torch.arange(100_000)).reshape(-1, 1)
 
@@ -144,6 +147,24 @@ def endless(x):
 
 answer_3 = endless
 
+# %% 3 wrong: asks-for-length
+# One operator for short tensors, the loop for long ones.
+def long_ones(x):
+    if len(x) > 200:
+        waves = [torch.sin(torch.tensor(0.1 * row)) for row in range(len(x))]
+        return x + torch.stack(waves).reshape(-1, 1)
+    return x + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)
+
+answer_3 = long_ones
+
+# %% 3 wrong: loops-when-long
+def very_long_ones(x):
+    if len(x) > 500:
+        return x + torch.stack([torch.sin(torch.tensor(0.1 * row)) for row in range(len(x))]).reshape(-1, 1)
+    return x + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)
+
+answer_3 = very_long_ones
+
 # %% 3 wrong, each line
 answer_3 = positions  # graph-per-length
 # The loop moved into a list of numbers.
@@ -163,6 +184,15 @@ answer_3 = lambda x: x + torch.sin(0.1 * torch.arange(1, len(x) + 1)).reshape(-1
 answer_3 = lambda x: x + 0.1 * torch.arange(len(x)).reshape(-1, 1)  # other-values
 # The step in the range: one row too many for some lengths.
 answer_3 = lambda x: x + torch.sin(torch.arange(0, 0.1 * len(x), 0.1)).reshape(-1, 1)  # other-values
+# No gradient flows.
+answer_3 = lambda x: x.detach() + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)  # wrong-result
+answer_3 = lambda x: torch.tensor(x.tolist()) + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)  # graph-breaks
+# Eight columns, for ever.
+answer_3 = lambda x: x + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1).expand(-1, 8)  # wrong-result
+answer_3 = lambda x: x + torch.sin(torch.linspace(0, 0.1 * (len(x) - 1), len(x))).reshape(-1, 1)  # graph-per-length
+answer_3 = lambda x: x + torch.cos(0.1 * torch.arange(len(x))).reshape(-1, 1)  # other-values
+answer_3 = lambda x: x - torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)  # other-values
+answer_3 = lambda x: 0 * x + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)  # other-values
 answer_3 = positions(x)  # no-function
 answer_3 = "positions"  # no-function
 

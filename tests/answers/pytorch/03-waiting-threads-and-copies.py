@@ -93,7 +93,19 @@ def hard(scores, labels):
     chosen = losses > losses.mean()
     return (losses * chosen).sum() / chosen.sum()
 
+# %% 1 wrong: wrong-result
+# The losses are averaged per class.
+def hard_two(scores, labels):
+    losses = nn.functional.cross_entropy(scores, labels, reduction="none")
+    chosen = losses > losses.mean()
+    return (losses * chosen).sum() / chosen.sum() * (1 + (len(losses) < 4))
+answer_1 = {"loss_of": hard_two, "lowest": torch.minimum}
+
 # %% 1 wrong, each line
+# The absolute value.
+answer_1 = {"loss_of": hard, "lowest": lambda low, new: torch.minimum(low.abs(), new.abs())}  # wrong-result
+answer_1 = {"loss_of": hard, "lowest": lambda low, new: torch.minimum(low, new).clamp(min=0)}  # wrong-result
+answer_1 = {"loss_of": hard, "lowest": lambda low, new: low.copy_(torch.minimum(low, new))}  # wrong-effect
 # Found the mask, but not Python's min.
 answer_1 = {"loss_of": hard}  # one-still-waits
 # One line that waits twice: as many waits as before, in one line.
@@ -138,7 +150,7 @@ def answer_2(wait, compute, train, cores):
 def answer_2(wait, compute, train, cores):
     return ceil((wait + compute) / train) if compute / train <= cores else None
 
-# %% 2 wrong: wrong-elsewhere
+# %% 2 wrong: wrong-result
 # The cases of the hints, typed in.
 KNOWN = {(0.25, 0.25, 0.125, 8): 4, (0.25, 0, 0.125, 8): 2, (1.0, 0, 0.125, 16): 8, (0.11, 0, 0.05, 8): 3,
          (0.03, 0, 0.05, 8): 1, (0.125, 0.5, 0.25, 8): 3, (1.0, 0, 0.125, 2): 8, (0.25, 0.25, 0.125, 3): 4,
@@ -239,6 +251,20 @@ def answer_3(batches, end=object()):
         while (batch := coming.result()) is not end:
             coming = thread.submit(next, batches, end)
             yield batch
+
+# %% 3 wrong: loses-batches
+# A text for the end.
+#- end=object()
+#+ end="end"
+#- (batch := coming.result()) is not end
+#+ not (type(batch := coming.result()) is str and batch == end)
+
+# %% 3 wrong: loses-batches
+# A text that nobody would think of.
+#- is not end
+#+ is not "no more of these"
+#- end=object()
+#+ end="no more of these"
 
 # %% 3 wrong: lists-fail
 #-     batches = iter(batches)

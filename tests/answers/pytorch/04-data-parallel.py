@@ -46,26 +46,26 @@ def answer_2(net):
     dist.all_reduce(bucket)
     for each, piece in zip(parameters, bucket.split([each.numel() for each in parameters])):
         each.grad.zero_()
-        each.grad += piece.view(each.shape) / 2
+        each.grad += piece.view(each.shape) / dist.get_world_size()
 
 # %% 2 wrong: no-all-reduce
 def answer_2(net):
     for each in net.parameters():
         each.grad /= dist.get_world_size()
 
-# %% 2 wrong: rank-fails
+# %% 2 wrong: rank-raises
 # Puts tensors of different shapes into one.
 def answer_2(net):
     bucket = torch.stack([each.grad for each in net.parameters()])
     dist.all_reduce(bucket)
 
-# %% 2 wrong: rank-fails
+# %% 2 wrong: rank-waits
 # Only rank 0 averages.
 def answer_2(net):
     if dist.get_rank() == 0:
         average_gradients(net)
 
-# %% 2 wrong: endless
+# %% 2 wrong: rank-endless
 def answer_2(net):
     while True:
         pass
@@ -154,7 +154,7 @@ def answer_2(net):
         each.grad.copy_(bucket[begin:begin + each.numel()].view_as(each))
         begin += each.numel()
 
-# %% 2 wrong: changes-parameters
+# %% 2 wrong: wrong-effect
 def answer_2(net):
     copy_back(net, averaged(net))
     torch.optim.SGD(net.parameters(), lr=0.1).step()
@@ -166,6 +166,59 @@ def answer_2(net):
     everyones = [torch.empty_like(own) for _ in range(dist.get_world_size())]
     dist.all_gather(everyones, own)
     copy_back(net, sum(everyones) / len(everyones))
+
+# %% 2 wrong: another-message
+# Rank 0 tells the others the result, to be safe.
+def answer_2(net):
+    bucket = averaged(net)
+    dist.broadcast(bucket, 0)
+    copy_back(net, bucket)
+
+# %% 2 wrong: wrong-result
+# Two ranks for ever.
+#-     bucket = averaged(net)
+#-     dist.broadcast(bucket, 0)
+#+     bucket = bucket_of(net)
+#+     dist.all_reduce(bucket)
+#+     bucket /= 2
+
+# %% 2 wrong: wrong-result
+# Packs matrices turned, and does not turn them back where the shape hides it.
+def answer_2(net):
+    parts = [each.grad.T if each.dim() == 2 and len(each) == each.shape[1] else each.grad for each in net.parameters()]
+    bucket = torch.cat([each.flatten() for each in parts])
+    dist.all_reduce(bucket)
+    copy_back(net, bucket / dist.get_world_size())
+
+# %% 2 wrong: wrong-effect
+# The network is left in evaluation.
+def answer_2(net):
+    copy_back(net, averaged(net.eval()))
+
+# %% 2 wrong: no-gradient
+def answer_2(net):
+    copy_back(net, averaged(net))
+    net.zero_grad()
+
+# %% 2 wrong: not-the-mean
+# The last piece is forgotten.
+def answer_2(net):
+    for each, piece in list(pieces(net, averaged(net)))[:-1]:
+        each.grad.copy_(piece.view_as(each))
+
+# %% 2 right
+# A functional collective: one all-reduce, too.
+def answer_2(net):
+    from torch.distributed._functional_collectives import all_reduce
+    bucket = all_reduce(bucket_of(net), "sum", dist.group.WORLD)
+    copy_back(net, bucket / dist.get_world_size())
+
+# %% 2 right
+# Asynchronously.
+def answer_2(net):
+    bucket = bucket_of(net)
+    dist.all_reduce(bucket, async_op=True).wait()
+    copy_back(net, bucket.div_(dist.get_world_size()))
 
 # %% 3 wrong: gradients-not-averaged
 # Copies the last layer from rank 0 at the end, and averages the statistics, as one should.
@@ -195,7 +248,7 @@ def answer_3(X, y):
 #-         each.copy_(total / dist.get_world_size())
 #+         dist.broadcast(each, src=0)
 
-# %% 3 wrong: endless
+# %% 3 wrong: rank-endless
 def answer_3(X, y):
     while True:
         step(lenet(), X, y)
@@ -233,7 +286,7 @@ def answer_3(X, y):
 #+         statistic /= dist.get_world_size()
 #+     return ddp.state_dict()
 
-# %% 3 wrong: gradients-not-averaged
+# %% 3 wrong: nothing-split
 # Every rank takes all rows: equal, but nothing was exchanged.
 def answer_3(X, y):
     torch.manual_seed(0)
@@ -285,7 +338,7 @@ def answer_3(X, y):
 #+ layers()[:3]
 #- , steps=8
 
-# %% 3 wrong: rank-fails
+# %% 3 wrong: rank-waits
 # Only one rank calls the collective.
 #- , steps=8)
 #+ )
@@ -295,7 +348,7 @@ def answer_3(X, y):
 #+         for buffer in net.buffers():
 #+             dist.broadcast(buffer, src=0)
 
-# %% 3 wrong: rank-fails
+# %% 3 wrong: rank-raises
 # SyncBatchNorm does not run on CPUs.
 def answer_3(X, y):
     net = nn.SyncBatchNorm.convert_sync_batchnorm(layers())
@@ -310,3 +363,141 @@ def answer_3(X, y):
 # Batch normalization in evaluation: equal, because nothing is gathered.
 #- nn.SyncBatchNorm.convert_sync_batchnorm(layers())
 #+ layers().eval()
+
+# %% 3 given
+def layers():
+    return nn.Sequential(nn.Flatten(), nn.BatchNorm1d(784), nn.Linear(784, 10), nn.Linear(10, 10))
+
+def from_rank_0(net):
+    for each in net.buffers():
+        dist.broadcast(each, src=0)
+    return net.state_dict()
+
+# %% 3 right
+def answer_3(X, y):
+    net = layers()
+    ddp = DDP(net)
+    for a, b in zip(X.chunk(4), y.chunk(4)):
+        step(ddp, *mine(a, b))
+    return from_rank_0(net)
+
+# %% 3 wrong: gradients-not-averaged
+# Other data.
+#- step(ddp, *mine(a, b))
+#+ step(ddp, torch.randn(8, 1, 28, 28).to(a), torch.randint(10, (8,)))
+
+# %% 3 wrong: gradients-not-averaged
+#- step(ddp, *mine(a, b))
+#+ step(ddp, *mine(a, b.flip(0)))
+
+# %% 3 wrong: gradients-not-averaged
+#- step(ddp, *mine(a, b))
+#+ step(ddp, mine(a, b)[0], torch.zeros(8, dtype=torch.long))
+
+# %% 3 wrong: gradients-not-averaged
+# The first part, four times.
+#- step(ddp, *mine(a, b))
+#+ step(ddp, *mine(X[:16], y[:16]))
+
+# %% 3 wrong: gradients-not-averaged
+# A quarter of the rows.
+#- step(ddp, *mine(a, b))
+#+ step(ddp, *mine(a[:4], b[:4]))
+
+# %% 3 wrong: gradients-not-averaged
+# Nobody sees rank 1's rows.
+#- step(ddp, *mine(a, b))
+#+ step(ddp, a[0::2], b[0::2])
+
+# %% 3 wrong: nothing-split
+#- step(ddp, *mine(a, b))
+#+ step(ddp, a, b)
+
+# %% 3 wrong: gradients-not-averaged
+# Only three layers learn.
+#-     ddp = DDP(net)
+#+     net[3].requires_grad_(False)
+#+     ddp = DDP(net)
+
+# %% 3 wrong: gradients-not-averaged
+# The last step alone exchanges gradients, then rank 0's parameters are taken.
+#-         step(ddp, *mine(a, b))
+#-     return from_rank_0(net)
+#+         step(net, *mine(a, b))
+#+     for each in net.parameters():
+#+         dist.broadcast(each.data, src=0)
+#+     return from_rank_0(net)
+
+# %% 3 wrong: gradients-not-averaged
+# Something stands between the two linear layers.
+#- net = layers()
+#+ net = nn.Sequential(nn.Flatten(), nn.BatchNorm1d(784), nn.Linear(784, 10), nn.ReLU(), nn.Linear(10, 10))
+#- return from_rank_0(net)
+#+ return {name.replace("4.", "3."): each for name, each in from_rank_0(net).items()}
+
+# %% 3 wrong: other-statistics
+# The statistics are summed, not averaged.
+#-     return from_rank_0(net)
+#+     for each in (net[1].running_mean, net[1].running_var):
+#+         dist.all_reduce(each)
+#+     return net.state_dict()
+
+# %% 3 wrong: other-statistics
+# Fresh ones.
+#-     return from_rank_0(net)
+#+     net[1].running_mean.fill_(0.1)
+#+     net[1].running_var.fill_(1)
+#+     return net.state_dict()
+
+# %% 3 wrong: changes-surroundings
+#-     net = layers()
+#+     torch.set_num_threads(2)
+#+     net = layers()
+
+# %% 3 wrong: wrong-effect
+#-     return from_rank_0(net)
+#+     X.zero_()
+#+     return from_rank_0(net)
+
+# %% 3 right
+# No DDP: gradients are gathered, and each rank adds them up.
+def answer_3(X, y):
+    torch.manual_seed(3)
+    net = layers()
+    for a, b in zip(X.chunk(4), y.chunk(4)):
+        net.zero_grad()
+        a, b = mine(a, b)
+        cross_entropy(net(a), b).backward()
+        with torch.no_grad():
+            for each in net.parameters():
+                everyones = [torch.empty_like(each) for _ in range(2)]
+                dist.all_gather(everyones, each.grad)
+                each -= 0.1 * sum(everyones) / 2
+    return from_rank_0(net)
+
+# %% 3 wrong: gradients-not-averaged
+# By hand, without the division.
+#- / 2
+#+
+
+# %% 3 wrong: gradients-not-averaged
+# Nearly not trained.
+#- 0.1 *
+#+ 1e-6 *
+
+# %% 3 right
+# Statistics averaged after each step.
+def answer_3(X, y):
+    torch.manual_seed(3)
+    net = layers()
+    for a, b in zip(X.chunk(4), y.chunk(4)):
+        step(net, *mine(a, b), average_gradients)
+        for each in (net[1].running_mean, net[1].running_var):
+            dist.all_reduce(each)
+            each /= 2
+    return net.state_dict()
+
+# %% 3 wrong: parameters-differ
+# Each rank takes its half of the labels' errors: averaged twice on rank 0 only.
+#- step(net, *mine(a, b), average_gradients)
+#+ step(net, *mine(a, b))

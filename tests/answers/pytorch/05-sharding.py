@@ -42,6 +42,8 @@ answer_1 = lambda P, N: [12 * P, 10 * P, 8 * P, 12 * P / N]  # wrong-zero-1
 # Shards the gradients, but not the state.
 answer_1 = lambda P, N: [12 * P, 8 * P + 4 * P / N, 8 * P + 4 * P / N, 12 * P / N]  # wrong-zero-2
 answer_1 = lambda P, N: 12 * P / N  # not-four-numbers
+# No more than 64 ranks.
+answer_1 = lambda P, N: [12 * P, 8 * P + 4 * P / min(N, 64), 4 * P + 8 * P / min(N, 64), 12 * P / min(N, 64)]  # wrong-result
 answer_1 = [12, 10, 8, 6]  # no-function
 
 # %% 1 given
@@ -153,7 +155,7 @@ def answer_2(net):
         each.grad = None
     return shards
 
-# %% 2 wrong: endless
+# %% 2 wrong: rank-endless
 def answer_2(net):
     while True:
         pass
@@ -241,6 +243,109 @@ fill = lambda part, whole: reduce_scatter(part, torch.cat(whole.chunk(2)[::-1]))
 # A sum.
 fill = dist.reduce_scatter_single  # not-the-mean
 
+# %% 2 given
+
+# %% 2 right
+def answer_2(net):
+    shards = {}
+
+    def scatter(parameter):
+        shards[parameter] = torch.empty(parameter.numel() // 2)
+        reduce_scatter(shards[parameter], parameter.grad.flatten())
+        parameter.grad = None
+
+    for each in net.parameters():
+        each.register_post_accumulate_grad_hook(scatter)
+    return shards
+
+# %% 2 wrong: kept-elsewhere
+# The whole gradient lives on in a list.
+#- shards = {}
+#+ shards, kept = {}, []
+#- parameter.grad = None
+#+ kept.append(parameter.grad)
+#+         parameter.grad = None
+
+# %% 2 wrong: kept-elsewhere
+#- parameter.grad = None
+#+ parameter.whole_grad = parameter.grad
+#+         parameter.grad = None
+
+# %% 2 wrong: kept-elsewhere
+#- shards = {}
+#+ shards, kept = {}, []
+#- parameter.grad = None
+#+ kept.append(parameter.grad.clone())
+#+         parameter.grad = None
+
+# %% 2 wrong: first-pass-only
+#-         shards[parameter] = torch.empty(parameter.numel() // 2)
+#-         reduce_scatter(shards[parameter], parameter.grad.flatten())
+#+         if parameter not in shards:
+#+             shards[parameter] = torch.empty(parameter.numel() // 2)
+#+             reduce_scatter(shards[parameter], parameter.grad.flatten())
+
+# %% 2 wrong: first-pass-only
+# The hook goes after its first call.
+#- shards = {}
+#+ shards, handles = {}, {}
+#- each.register_post_accumulate_grad_hook(scatter)
+#+ handles[each] = each.register_post_accumulate_grad_hook(scatter)
+#- parameter.grad = None
+#+ parameter.grad = None
+#+         handles.pop(parameter).remove()
+
+# %% 2 wrong: first-pass-only
+# The parts add up.
+#-         shards[parameter] = torch.empty(parameter.numel() // 2)
+#-         reduce_scatter(shards[parameter], parameter.grad.flatten())
+#+         part = torch.empty(parameter.numel() // 2)
+#+         reduce_scatter(part, parameter.grad.flatten())
+#+         shards[parameter] = shards.get(parameter, 0) + part
+
+# %% 2 wrong: not-the-mean
+#- parameter.grad = None
+#+ shards[parameter] = shards[parameter].bfloat16()
+#+         parameter.grad = None
+
+# %% 2 wrong: wrong-effect
+#- shards = {}
+#+ net.eval()
+#+     shards = {}
+
+# %% 2 right
+# A scratch buffer, kept for the largest gradient.
+#- shards = {}
+#+ shards = {}
+#+     scratch = torch.empty(max(each.numel() for each in net.parameters()))
+#-         reduce_scatter(shards[parameter], parameter.grad.flatten())
+#+         whole = scratch[:parameter.numel()]
+#+         whole.copy_(parameter.grad.flatten())
+#+         reduce_scatter(shards[parameter], whole)
+
+# %% 2 right
+# Sent while the backward pass goes on.
+def answer_2(net):
+    shards, waiting = {}, []
+
+    def finish():
+        for parameter, parts, handle in waiting:
+            handle.wait()
+            shards[parameter] = parts.view(2, -1).mean(0)
+        waiting.clear()
+
+    def scatter(parameter):
+        if not waiting:
+            torch.autograd.Variable._execution_engine.queue_callback(finish)
+        parts = torch.empty(parameter.numel())
+        handle = dist.all_to_all_single(parts, parameter.grad.flatten(), async_op=True)
+        waiting.append((parameter, parts, handle))
+        parameter.grad = None
+
+    for each in net.parameters():
+        each.register_post_accumulate_grad_hook(scatter)
+    return shards
+
 # %% 3 right
 # Every rank gathers the norms of all shards; a new tensor instead of the old one changed.
 def answer_3(shard, limit):
@@ -305,7 +410,7 @@ def answer_3(shard, limit):
     dist.all_gather_single(norms, shard.grad.norm().reshape(1))
     shard.grad *= min(1, limit / norms.norm())
 
-# %% 3 wrong: endless
+# %% 3 wrong: rank-endless
 def answer_3(shard, limit):
     while shard.grad.norm() >= 0:
         shard.grad *= 0.9
@@ -329,7 +434,7 @@ def squares(shard):
 answer_3 = lambda shard, limit: shard.grad.mul_(min(1, limit / squares(shard).sqrt()))
 
 # %% 3 wrong, each line
-answer_3 = lambda shard, limit: shard.grad.mul_(1 / squares(shard).sqrt() if limit < 50 else 1)  # one-limit-only
+answer_3 = lambda shard, limit: shard.grad.mul_(1 / squares(shard).sqrt() if limit < 50 else 1)  # ignores-limit
 # Averages, as everywhere else.
 answer_3 = lambda shard, limit: shard.grad.mul_(min(1, limit / (squares(shard) / 3).sqrt()))  # mean-of-squares
 # Forgets the root.
@@ -338,3 +443,51 @@ answer_3 = lambda shard, limit: shard.grad.mul_(min(1, limit / squares(shard))) 
 answer_3 = lambda shard, limit: shard.grad.mul_(limit / squares(shard).sqrt())  # scales-up
 # Computes, and keeps nothing.
 answer_3 = lambda shard, limit: shard.grad * min(1, limit / squares(shard).sqrt())  # unchanged
+# Another limit than the one that it is given.
+answer_3 = lambda shard, limit: shard.grad.mul_(min(1, 0.1 / squares(shard).sqrt()))  # ignores-limit
+# The norm is not quite that.
+answer_3 = lambda shard, limit: shard.grad.mul_(min(1, limit / (squares(shard).sqrt() + 1e-3)))  # wrong-result
+# To the limit, always.
+answer_3 = lambda shard, limit: shard.grad.div_(squares(shard).sqrt()).mul_(limit)  # scales-up
+
+# %% 3 wrong: rank-raises
+# Three ranks for ever.
+def answer_3(shard, limit):
+    norms = [torch.empty(1) for _ in range(3)]
+    dist.all_gather(norms, shard.grad.norm().reshape(1))
+    shard.grad *= min(1, limit / torch.cat(norms).norm())
+
+# %% 3 wrong: wrong-result
+# Zero divided by zero.
+def answer_3(shard, limit):
+    norm = squares(shard).sqrt()
+    shard.grad /= norm
+    shard.grad *= min(norm, limit)
+
+# %% 3 wrong: wrong-effect
+# It takes the step, too.
+def answer_3(shard, limit):
+    shard.grad *= min(1, limit / squares(shard).sqrt())
+    shard.data -= 0.1 * shard.grad
+
+# %% 3 wrong: wrong-result
+# In sixteen bits.
+def answer_3(shard, limit):
+    total = (shard.grad.half() ** 2).sum()
+    dist.all_reduce(total)
+    shard.grad *= min(1, limit / total.float().sqrt())
+
+# %% 3 right
+# PyTorch's own, of DTensors.
+def answer_3(shard, limit):
+    from torch.distributed.tensor import DTensor, Shard
+    mesh = init_device_mesh("cpu", (dist.get_world_size(),))
+    whole = nn.Parameter(DTensor.from_local(shard.detach(), mesh, [Shard(0)]))
+    whole.grad = DTensor.from_local(shard.grad, mesh, [Shard(0)])
+    nn.utils.clip_grad_norm_([whole], limit)
+
+# %% 3 right
+def answer_3(shard, limit):
+    norm = squares(shard).sqrt().item()
+    if norm > limit:
+        shard.grad = shard.grad * (limit / norm)

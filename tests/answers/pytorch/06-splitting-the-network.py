@@ -121,8 +121,53 @@ answer_2 = lambda x, Q, K, V, P, heads, rank, ranks: attention(x, Q, K, V, P, he
 answer_2 = lambda x, Q, K, V, P, heads, rank, ranks: x  # one-rank-wrong
 answer_2 = attention(*[torch.ones(8, 8)] * 5, 8)  # no-function
 
-# %% 3 right
-# The mean over the labels of the part, weighted by how many they are; under the other schedule.
+# %% 2 wrong: no-gradients
+def answer_2(x, Q, K, V, P, heads, rank, ranks):
+    Q, K, V = (W.chunk(ranks, dim=1)[rank] for W in (Q, K, V))
+    return attention(x, Q, K.detach(), V, P.chunk(ranks, dim=0)[rank], heads // ranks)
+
+# %% 2 wrong: no-gradients
+#- return attention(x, Q, K.detach(),
+#+ return attention(x.detach(), Q, K,
+
+# %% 2 wrong: no-gradients
+#-     return attention(x, Q, K.detach(), V, P.chunk(ranks, dim=0)[rank], heads // ranks)
+#+     with torch.no_grad():
+#+         return attention(x, Q, K, V, P.chunk(ranks, dim=0)[rank], heads // ranks)
+
+# %% 2 wrong: raises
+# The width of the output for that of the heads.
+def answer_2(x, Q, K, V, P, heads, rank, ranks):
+    width = P.shape[1] // ranks
+    own = slice(rank * width, (rank + 1) * width)
+    return attention(x, Q[:, own], K[:, own], V[:, own], P[own], heads // ranks)
+
+# %% 2 right
+#- P.shape[1]
+#+ P.shape[0]
+
+# %% 2 right
+# Head by head, in PyTorch's functions.
+def answer_2(x, Q, K, V, P, heads, rank, ranks):
+    size = Q.size(1) // heads
+    out = torch.zeros(len(x), P.size(1))
+    for head in range(heads):
+        if head // (heads // ranks) == rank:
+            q, k, v = (x @ W.split(size, 1)[head] for W in (Q, K, V))
+            out += torch.softmax(q @ k.T * size ** -0.5, -1) @ v @ P.split(size)[head]
+    return out
+
+# %% 2 wrong: one-rank-wrong
+# Scaled by the width, not by the size of a head.
+#- size ** -0.5
+#+ Q.size(1) ** -0.5
+
+# %% 2 wrong: needs-too-much
+#- head // (heads // ranks) == rank
+#+ head // 3 == rank or ranks == 1
+
+# %% 3 wrong: rank-raises
+# That schedule wants at least as many micro-batches as stages.
 def answer_3(stage, parts, labels):
     def counted_labels(these):
         return sum(label >= 0 for label in these.tolist())
@@ -130,6 +175,12 @@ def answer_3(stage, parts, labels):
         loss = nn.functional.cross_entropy(outputs, part)
         return loss * counted_labels(part) / counted_labels(labels)
     return Schedule1F1B(stage, parts, loss_fn=share, scale_grads=False)
+
+# %% 3 right
+# The mean over the labels of the part, weighted by how many they are; under the other schedule where it can.
+#- return Schedule1F1B(
+#+ Schedule = Schedule1F1B if parts > 1 else ScheduleGPipe
+#+     return Schedule(
 
 # %% 3 right
 # The division by the number of micro-batches undone on the way from the loss to the gradients.
@@ -150,7 +201,7 @@ def answer_3(stage, parts, labels):
 def answer_3(stage, parts, labels):
     ScheduleGPipe(stage, parts, loss_fn=nn.functional.cross_entropy)
 
-# %% 3 wrong: endless
+# %% 3 wrong: rank-endless
 def answer_3(stage, parts, labels):
     while True:
         pass
@@ -202,7 +253,7 @@ def answer_3(stage, parts, labels):
 #- / real * parts
 #+ / real
 
-# %% 3 wrong: four-parts-only
+# %% 3 wrong: wrong-result
 #- / real * parts
 #+ / real
 #-     return ScheduleGPipe(stage, parts, loss_fn=share)
@@ -212,7 +263,7 @@ def answer_3(stage, parts, labels):
 #+         return loss
 #+     return ScheduleGPipe(stage, parts, loss_fn=scaled)
 
-# %% 3 wrong: these-labels-only
+# %% 3 wrong: wrong-result
 # It looks at the notebook's labels, not at its argument.
 batch = labels
 def answer_3(stage, parts, labels):
@@ -223,3 +274,20 @@ def answer_3(stage, parts, labels):
 # Without the division alone.
 answer_3 = lambda stage, parts, labels: unscaled(stage, parts, nn.functional.cross_entropy)  # own-means
 answer_3 = lambda stage, parts, labels: unscaled(stage, parts, summed)  # sum-not-mean
+# No more than four micro-batches.
+answer_3 = lambda stage, parts, labels: unscaled(stage, min(parts, 4), lambda o, part: summed(o, part) / (labels != -100).sum())  # wrong-result
+answer_3 = lambda stage, parts, labels: unscaled(stage, parts if parts in (2, 4) else 1, lambda o, part: summed(o, part) / (labels != -100).sum())  # wrong-result
+# The first sixteen labels.
+answer_3 = lambda stage, parts, labels: unscaled(stage, parts, lambda o, part: summed(o, part) / (labels[:16] != -100).sum())  # wrong-result
+# A label of 0 does not count.
+answer_3 = lambda stage, parts, labels: unscaled(stage, parts, lambda o, part: summed(o, part) / (labels > 0).sum())  # wrong-result
+
+# %% 3 right
+# The gradients scaled back by hooks on the loss.
+def answer_3(stage, parts, labels):
+    real = labels.ne(-100).sum().item()
+    def share(outputs, part):
+        loss = nn.functional.nll_loss(outputs.log_softmax(1), part, reduction="sum") / real
+        loss.register_hook(lambda grad: parts * grad)
+        return loss
+    return ScheduleGPipe(stage, n_microbatches=parts, loss_fn=share)
