@@ -168,7 +168,6 @@ def check_2(answer):
 def check_3(answer, fit, vocabulary):
     """Check a function that trains as `fit` does, in memory that stays level, with small networks."""
     fits = Fits(fit)
-    bytes_alive = {}
 
     def is_vector(f):
         best = f(fits.network(1), 1)[2]
@@ -187,7 +186,14 @@ def check_3(answer, fit, vocabulary):
                    for (mine, steps), (right, _) in zip(*[fits.cases(np.random.default_rng(1)) for _ in range(2)],
                                                         strict=True))
 
-    def most_of_python(steps):
+    def of_tensors(steps, at_peak):
+        with LiveBytes() as memory:
+            results = answer(fits.network(1), steps)
+        live = memory.live
+        del results
+        return memory.peak if at_peak else live
+
+    def elsewhere(steps, _):
         """Return the most bytes that Python and NumPy hold while the answer runs."""
         net = fits.network(1)
         tracemalloc.start()
@@ -197,15 +203,11 @@ def check_3(answer, fit, vocabulary):
         finally:
             tracemalloc.stop()
 
-    def level(which):
-        """Return whether a step adds less than a quarter of the network's bytes: live, at the peak, or elsewhere."""
+    def level(count, at_peak=True):
+        """Return whether a step adds less than a quarter of the network's bytes; what the first call makes may stay."""
         few = sum(each.nbytes for each in fits.network(1).parameters()) / 4
-        for steps in (1, 4, 12) if not bytes_alive else ():  # what the first call makes may stay
-            with LiveBytes() as memory:
-                results = answer(fits.network(1), steps)
-            bytes_alive[steps] = memory.live, memory.peak, most_of_python(steps)
-            del results
-        return (bytes_alive[12][which] - bytes_alive[4][which]) / 8 < few
+        _, short, long = (count(steps, at_peak) for steps in (1, 3, 7))
+        return (long - short) / 4 < few
 
     return check(
         answer,
@@ -217,12 +219,13 @@ def check_3(answer, fit, vocabulary):
         ("tests-missing", number(1), "there is one test for each step"),
         ("other-losses", lambda _: like_fit(0), "the losses are not those of `fit`: it trains differently"),
         ("other-tests", lambda _: like_fit(1), "the tests are not those of `fit`"),
+        ("memory-grows", lambda _: level(of_tensors, at_peak=False),
+         "it trains as `fit` does, but with each step more bytes stay alive"),
+        ("peak-grows", lambda _: level(of_tensors),
+         "nothing is left in the end, but while it trains, more bytes are alive with each step"),
+        ("memory-elsewhere", lambda _: level(elsewhere),
+         "no tensor stays alive, but with each step Python or NumPy keeps more bytes"),
         ("other-best", is_best,
          "tests may fall, rise and fall: the best parameters are those at the lowest test of all, as they were then"),
-        ("memory-grows", lambda _: level(0), "it trains as `fit` does, but with each step more bytes stay alive"),
-        ("peak-grows", lambda _: level(1),
-         "nothing is left in the end, but while it trains, more bytes are alive with each step"),
-        ("memory-elsewhere", lambda _: level(2),
-         "no tensor stays alive, but with each step Python or NumPy keeps more bytes"),
         *fits.exam().rules(), seconds=15,
     )

@@ -532,8 +532,8 @@ def answer_3(net, steps):
 #-     return losses, tests, best
 #+     return losses, tests, to_vector(net.parameters()).detach()
 
-# %% 3 wrong: other-best
-# The first parameters, which are not copied.
+# %% 3 wrong: peak-grows
+# The graphs of all tests, and the first parameters.
 def answer_3(net, steps):
     start = to_vector(net.parameters()).detach()
     losses, tests, _ = fit(net, steps)
