@@ -214,7 +214,7 @@ def answer_2(loss, optimizer, scale):
 #+         for each in gradients:
 #+             each /= 2.0**16
 
-# %% 2 wrong: wrong-effect
+# %% 2 wrong: wrong-result
 # Forgets the momentum when it skips.
 #-     optimizer.zero_grad()
 #+     optimizer.zero_grad()
@@ -266,7 +266,7 @@ def answer_2(loss, optimizer, scale):
 #-             each /= scale
 #+         torch._foreach_mul_(gradients, 1 / scale)
 #-     return scale if finite else scale / 2
-#+     return torch.tensor(scale if finite else scale / 2)
+#+     return torch.as_tensor(scale if finite else scale / 2)
 
 # %% 2 right
 # The norm is computed for its error alone.
