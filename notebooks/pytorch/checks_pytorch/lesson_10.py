@@ -50,9 +50,6 @@ def check_1(answer):
     squared = variant(attention=lambda layers, length: 12 * layers * length)
     all_again = variant(per_weight=8, attention=lambda layers, length: 16 * layers)
 
-    def rows_only(layers, width, vocabulary, length, rows, seconds, peak):
-        return _mfu(layers, width, vocabulary, length, rows, seconds, peak) / length
-
     def cases(random):
         """Yield steps in which attention is a large part, and biases and norms a small one."""
         for length, rows in (1, 1), (512, 3), (2048, int(random.integers(1, 9))):
@@ -72,7 +69,7 @@ def check_1(answer):
         ("forward-alone", lambda _: not like(scaled(1 / 3)), "that is the forward pass alone"),
         ("one-backward-product", lambda _: not like(scaled(2 / 3)),
          "a backward pass has two products for each one of the forward pass"),
-        ("tokens-ignored", lambda _: not like(rows_only),
+        ("tokens-ignored", lambda _: not like(lambda *case: _mfu(*case) / case[3]),
          "a weight multiplies every token, and a row has more than one"),
         ("no-attention", lambda _: not like(weights_only), "some products of a GPT have no weights at all"),
         ("table-counted", lambda _: not like(with_tables), "a table in which tokens are looked up multiplies nothing"),
@@ -188,6 +185,7 @@ def check_2(answer):
 def check_3(answer):
     """Check new functions in place of the programs with too many operators and with repeated work."""
     started = []  # threads
+    threads = torch.get_num_threads()
 
     def examined(name):
         return Exam(PROGRAMS[name], lambda random: [(int(random.integers(10**6)),)], tolerance=3e-5).rules()[0][1]
@@ -200,6 +198,8 @@ def check_3(answer):
 
     def for_given(name, rule):
         return lambda new: name not in new or rule(new)
+
+    start = threading.Thread.start
 
     def runs(new):
         with patch.object(threading.Thread, "start", lambda thread: started.append(thread) or start(thread)):
@@ -215,7 +215,6 @@ def check_3(answer):
         return count_work(lambda: new[name](seed))
 
     def seconds_of(function):
-        """Return the processor's time of a run, of all threads."""
         before = time.process_time()
         function(torch.randint(10**6, ()).item())
         return time.process_time() - before
@@ -223,13 +222,14 @@ def check_3(answer):
     def is_fast(new):
         return min(seconds_of(new["a"]) for _ in range(5)) < min(seconds_of(PROGRAMS["a"]) for _ in range(3)) / 5
 
-    start = threading.Thread.start
     return check(
         answer,
         ("no-dictionary", known, "give a dictionary from letters to functions"),
         ("no-number", runs, "each function takes a seed, and returns a number"),
         ("other-thread", lambda _: not started,
          "it starts a thread: let the work be done here, where it can be counted"),
+        ("changes-threads", lambda _: torch.get_num_threads() == threads,
+         "it changes PyTorch's number of threads, and leaves it so"),
         ("a-differs", for_given("a", same("a")),
          "program a's task is done differently: the result is another one, for some seed"),
         ("e-differs", for_given("e", same("e")),
@@ -242,8 +242,7 @@ def check_3(answer):
          "program e still does more FLOPs than its task needs"),
         ("e-unseen", for_given("e", lambda new: counted(new, "e").flops > 0.9 * NEEDED["e"]),
          "program e does fewer FLOPs in PyTorch than its task needs: what is computed elsewhere cannot be counted"),
-        ("a-examined", for_given("a", lambda new: examined("a")(new["a"])), ""),
-        ("e-examined", for_given("e", lambda new: examined("e")(new["e"])), ""),
+        *((name, for_given(name, lambda new, name=name: examined(name)(new[name])), "") for name in PROGRAMS),
         ("other-programs", lambda new: set(new) == {"a", "e"},
          "the two whose faults are overhead and repeated work, and no other"),
         seconds=10,

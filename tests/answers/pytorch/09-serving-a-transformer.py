@@ -478,11 +478,6 @@ def answer_3(net, system, requests, count):
     requests.reverse()
     return answers
 
-# %% 3 wrong: changes-surroundings
-# A seed, which greedy decoding has no use for.
-    torch.manual_seed(0)
-    return [answer(net, copy.deepcopy(shared), request, count) for request in requests]
-
 # %% 3 right, each line
     return [answer(net, copy.deepcopy(shared), request, count) for request in requests]
 

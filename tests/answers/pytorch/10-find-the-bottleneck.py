@@ -289,3 +289,11 @@ answer_3 = {"a": lambda seed, result=p.program_a(): result}  # a-differs
 answer_3 = {"a": lambda: 0.3}  # no-number
 answer_3 = {"a", "e"}  # no-dictionary
 answer_3 = {"a": 0.3}  # no-dictionary
+
+# %% 3 wrong: changes-threads
+# The reader's kernel has two threads from now on.
+def threaded(seed):
+    torch.set_num_threads(3 - torch.get_num_threads())
+    rows = p._numbers(seed, 5000, 64)
+    return F.normalize(rows - rows.mean(1, keepdim=True)).amax(1).mean()
+answer_3 = {"a": threaded}
