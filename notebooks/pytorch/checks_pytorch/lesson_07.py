@@ -8,11 +8,13 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+from d2lhelpers.examine import draw_seed
 from d2lhelpers.exercises import check
 from d2lhelpers.messages import say
 from d2lhelpers.process import in_group
 
 STEPS = 8
+LEAST = 3000  # bytes: parameters, momentum and what differs from others in a generator's state, even compressed
 ASTRAY, STEP = 2, 3  # the rank that leaves a sum out, and the step in which it does
 
 
@@ -85,29 +87,37 @@ def same(one, other):
     return torch.equal(one, other) if torch.is_tensor(one) else one == other
 
 
+def trained(seed, steps):
+    """Return a job after some steps, that begins with a seed."""
+    torch.manual_seed(seed)
+    job = Job()
+    for _ in range(steps):
+        job.step()
+    return job
+
+
 def interrupt(pack, unpack):
-    """Let a job be stored after five steps and train on; return moments of it, and of a new job that goes on there."""
+    """Let a job be stored after some steps and train on; return moments of it, and of a new job that goes on there."""
     random = torch.get_rng_state()
+    seed = draw_seed()
+    steps = 5 + seed % 3
     try:
-        torch.manual_seed(1)
-        job = Job()
-        for _ in range(5):
-            job.step()
+        undisturbed = snapshot(trained(seed, steps + 6))
+        job = trained(seed, steps)
         stored = snapshot(job)
         state = pack(job)
         for _ in range(6):
             job.step()
-        seen = {"stored": stored, "end": snapshot(job), "state": state, "fault": None}
+        seen = {"stored": stored, "undisturbed": undisturbed, "end": snapshot(job), "state": state, "fault": None}
         file = io.BytesIO()
         try:
             torch.save(state, file)
+            seen["bytes"] = file.tell()
             file.seek(0)
             state = torch.load(file)
         except Exception as error:  # whatever it is, torch.save and torch.load cannot handle it
             return {**seen, "fault": error}
-        torch.manual_seed(2)
-        other = Job()
-        other.step()  # a generator that has been used
+        other = trained(seed + 1, 1)  # a generator that has been used
         pack(other)  # what was packed before lies in `state` alone
         other = Job()
         unpack(other, state)
@@ -141,10 +151,12 @@ def check_2(answer):
         answer,
         ("no-two-functions", lambda pair: len(pair) == 2 and all(map(callable, pair)),
          "two functions, in round brackets: pack and unpack"),
-        ("fails", run, "it fails when a job is packed after five steps, stored, loaded, and unpacked into a new job"),
+        ("fails", run, "it fails when a job is packed after a few steps, stored, loaded, and unpacked into a new job"),
         ("nothing-packed", lambda _: seen["state"] is not None, "pack returns nothing"),
         ("not-storable", lambda _: seen["fault"] is None,
          "torch.save or torch.load refuses what pack returns: store tensors, numbers and dictionaries, not objects"),
+        ("pack-disturbs", lambda _: all(same(seen["end"][each], seen["undisturbed"][each]) for each in seen["end"]),
+         "the job that trains on after `pack` trains differently than without it: does `pack` change anything?"),
         ("later-parameters", of_the_moment("parameters"), say("the parameters {later}", later=later)),
         ("other-parameters", back("parameters"), "the new job's parameters are not those that were packed"),
         ("lost-momentum", lambda _: len(seen["resumed"]["momentum"]) == 4,
@@ -159,7 +171,9 @@ def check_2(answer):
         ("old-optimizer-scheduled", lambda _: same(seen["resumed end"]["rate"], seen["end"]["rate"]),
          "all is back, but later the learning rate is another one: which optimizer's rate does the schedule lower?"),
         ("trains-differently", lambda _: same(seen["resumed end"]["parameters"], seen["end"]["parameters"]),
-         "all is back, but the job trains differently: does its optimizer still change its network's parameters?"))
+         "all is back, but the job trains differently: does its optimizer still change its network's parameters?"),
+        ("state-elsewhere", lambda _: seen["bytes"] > LEAST,
+         "what `pack` returns is smaller than what a job must know: on another host there is nothing else"))
 
 
 def member():

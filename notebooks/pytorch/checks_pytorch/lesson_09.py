@@ -1,9 +1,12 @@
 """Check the answers to the exercises of lesson 09, Serving a transformer."""
+import numpy as np
 import torch
 
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
-from d2lhelpers.torch.gpt import GPT
 from d2lhelpers.torch.work import count_work
+
+from .serving_09 import cache_exam, drawn, network, serving_exam, truth, use_cache
 
 FUNCTION = "give a function: its name alone, without parentheses"
 NETWORKS = (80, 64, 8, 8192, 1), (32, 32, 8, 4096, 1000), (4, 6, 2, 384, 7)  # layers, heads, kv_heads, width, tokens
@@ -33,6 +36,13 @@ def check_1(answer, users):
     def agrees(f, sizes):
         return abs(float(f(*sizes)) - right(*sizes)) < 0.5
 
+    def cases(random):
+        yield 1, 1, 1, 2, 1
+        for _ in range(3):
+            kv_heads, shared, head = random.integers(1, 9, 3).tolist()
+            heads = kv_heads * shared
+            yield int(random.integers(1, 99)), heads, kv_heads, heads * 16 * head, int(random.integers(1, 9999))
+
     def fits(compare):
         return lambda _: all(compare(float(found), most) for found, most in zip(users, (66, 8), strict=True))
 
@@ -55,6 +65,7 @@ def check_1(answer, users):
          "how many numbers does one token leave in one layer?"),
         ("one-network-right", lambda f: all(agrees(f, sizes) for sizes in NETWORKS),
          "right for one network, but not for the sizes of another"),
+        *Exam(right, cases, tolerance=1e-9).rules(),
         ("no-users", lambda _: users is not ...,
          "the function is right. Now the two numbers, in place of the second three dots"),
         ("no-two-numbers", lambda _: len(users) == 2,
@@ -116,6 +127,21 @@ def check_2(answer, net):
             parts.append(net(ids[:, place:place + 1], caches))
         return (torch.cat(parts, dim=1) - net(ids)).abs().max() < 1e-9
 
+    def each_token(_):
+        """Append as many tokens as there is room for, one by one."""
+        cache = answer(16)
+        made["returned"] = [cache.append(fresh(1), fresh(1)) for _ in range(16)]
+        return True
+
+    def stays(_):
+        """Return whether all that was returned lies in the memory of the first."""
+        return all(len({each[half].untyped_storage().data_ptr() for each in made["returned"]}) == 1 for half in (0, 1))
+
+    def on_device(_):
+        """Return whether it works where the keys are: on a device that needs no memory."""
+        found = answer(4).append(*torch.empty(2, 1, 2, 3, 4, device="meta"))
+        return all(each.device.type == "meta" for each in found)
+
     def moved(held, room):
         """Return the bytes that are moved to append one token to so many, in a cache with so much room."""
         cache = answer(room)
@@ -128,13 +154,7 @@ def check_2(answer, net):
         return answer(4).append(keys, values)[0].dtype == torch.float32
 
     def refuses(_):
-        cache = answer(16)
-        cache.append(fresh(16), fresh(16))
-        try:
-            cache.append(fresh(1), fresh(1))
-        except Exception:
-            return True
-        return False
+        return use_cache(answer, 16, [(fresh(16), fresh(16)), (fresh(1), fresh(1))])[1][0] == "an error"
 
     def shape(which):
         """Return the rules for how many tokens the first or the second `append` returns."""
@@ -161,6 +181,7 @@ def check_2(answer, net):
         *shape("second"),
         ("second-other-values", equal, "after a second append, what it returns are not those of all tokens so far"),
         ("second-length-stays", grows, "nine tokens were appended, but its length does not grow to 9"),
+        ("refuses-too-early", each_token, "there is room for 16 tokens, but it fails before the sixteenth is in"),
         ("shared-buffer", same_scores,
          "alone it is right, but with one per block the scores are wrong: do they share what they hold?"),
         ("fixed-shape", takes_any, "right for two rows in float64, but not for three rows in float32"),
@@ -168,32 +189,24 @@ def check_2(answer, net):
          "one token moves more bytes the more there are: it still copies what it holds"),
         ("copies-room", lambda _: moved(8, 256) <= 1.5 * moved(8, 16),
          "one token moves more bytes the more room there is: it copies even the empty places"),
+        ("takes-memory-again", stays, "it takes new memory as tokens come: what it returned first lies elsewhere"),
+        ("other-device", on_device,
+         "its memory is not on the device of the keys: try tensors on the device \"meta\", which need none"),
         ("silent-overflow", refuses, "a token for which there was no room was lost without an error"),
+        *cache_exam().rules(),
     )
 
 
 @torch.no_grad()
 def check_3(answer):
     """Check a server whose requests share a system prompt that is computed once."""
-    with torch.random.fork_rng():
-        torch.manual_seed(3)
-        net = GPT(50, width=32, heads=2, layers=2).double()
-        for block in net.blocks:
-            block.attention.out.weight *= 20       # what a token says depends on those before it
-        system = torch.randint(50, (1, 24))
-        requests = [torch.randint(50, (1, length)) for length in (5, 7, 2)]
+    net = network(3)
     count = 8
     made = {}
-
-    def truth(request):
-        """Return the new tokens, all computed anew for each."""
-        ids = torch.cat([system, request], dim=1)
-        for _ in range(count):
-            ids = torch.cat([ids, net(ids)[:, -1:].argmax(-1)], dim=1)
-        return ids[:, -count:]
+    system, *requests = drawn(np.random.default_rng(4), 24, 5, 7, 2)
 
     def run(_):
-        made["right"] = [truth(request) for request in requests]
+        made["right"] = truth(net, system, requests, count)
         made["work"] = count_work(lambda: made.update(found=answer(net, system, list(requests), count))).flops
         return len(made["found"]) == len(requests)
 
@@ -215,4 +228,5 @@ def check_3(answer):
         ("third-wrong", lambda _: right(2), "two requests are right, the third is not"),
         ("prompt-recomputed", lambda _: made["work"] < budget,
          "all answers are right, but the system prompt is computed again, and was to be computed once"),
+        *serving_exam().rules(),
     )

@@ -1,15 +1,17 @@
 """Check the answers to the exercises of lesson 10, Find the bottleneck."""
 import functools
+import threading
+import time
 from collections.abc import Mapping
+from unittest.mock import patch
 
 import torch
-from torch.nn import functional as F
 
-from d2lhelpers.exercises import check
+from d2lhelpers.examine import Exam
+from d2lhelpers.exercises import Broken, check
 from d2lhelpers.machine import MachineLimits
 from d2lhelpers.messages import say
 from d2lhelpers.torch.bottleneck import find_bottleneck, training_flops
-from d2lhelpers.torch.gpt import GPT
 from d2lhelpers.torch.work import count_work
 
 from .programs_10 import NEEDED, PROGRAMS
@@ -18,11 +20,12 @@ WORDS = "waiting", "feeding", "overhead", "memory", "arithmetic", "repeated"
 CASES = [(2, 64, 50, 128, 4, 0.5, 1e10), (1, 32, 200, 64, 3, 2.0, 1e9), (3, 96, 20, 16, 1, 0.1, 5e10)]
 ANY_MACHINE = MachineLimits("any", peak=1.0, bandwidth=1.0, dispatch=1.0)  # only counts and the clock are used
 MANY_CALLS = 1000  # of operators, in one run
+FEW_CALLS = 250  # of operators: a hundredth of those of program a
 LITTLE = 100_000  # bytes per operator: it fits into a cache
 
 
 def check_1(answer):
-    """Check a function that returns the MFU of a training step, against steps that are counted."""
+    """Check a function that returns the MFU of a training step, by the formula."""
     def like(formula):
         """Return whether the answer follows a wrong formula in all cases."""
         return all(_close(answer(*case), formula(*case)) for case in CASES)
@@ -30,42 +33,35 @@ def check_1(answer):
     def scaled(factor):
         return lambda *case: factor * _mfu(*case)
 
-    def weights_only(layers, width, vocabulary, length, rows, seconds, peak):
-        return training_flops(_weights(layers, width, vocabulary), 0, width, length, rows) / seconds / peak
-
-    def no_scores(layers, width, vocabulary, length, rows, seconds, peak):
-        return training_flops(12 * layers * width**2, layers, width, length, rows) / seconds / peak
-
-    def with_tables(layers, width, vocabulary, length, rows, seconds, peak):
-        weights = _weights(layers, width, vocabulary) + vocabulary * width
-        return training_flops(weights, layers, width, length, rows) / seconds / peak
-
-    def rows_only(layers, width, vocabulary, length, rows, seconds, peak):
-        return _mfu(layers, width, vocabulary, length, rows, seconds, peak) / length
-
-    def one_layer(layers, width, vocabulary, length, rows, seconds, peak):
-        weights = _weights(layers, width, vocabulary)
-        return training_flops(weights, 1, width, length, rows) / seconds / peak
-
-    def with_attention(factor):
+    def variant(weights=_weights, per_weight=6, attention=lambda layers, length: 12 * layers):
+        """Return a formula with other weights, or FLOPs for each of them, or another part of attention."""
         def share(layers, width, vocabulary, length, rows, seconds, peak):
-            per_token = 6 * _weights(layers, width, vocabulary) + factor * layers * width * length
+            per_token = per_weight * weights(layers, width, vocabulary) + attention(layers, length) * width * length
             return per_token * rows * length / seconds / peak
         return share
 
-    def as_counted(*case):
-        layers, width, vocabulary, length, rows, seconds, peak = case
-        flops = _count_step(layers, width, vocabulary, length, rows)
-        again = 2 * layers * width * length * rows * length  # at most: the scores, computed again in attention
-        return 0.99 * (flops - again) < float(answer(*case)) * seconds * peak < 1.03 * flops  # biases
+    def with_attention(factor):
+        return variant(attention=lambda layers, length: factor * layers)
 
-    def is_number(_):
-        return all(float(answer(*case)) is not None for case in CASES)
+    weights_only = with_attention(0)
+    no_scores = variant(lambda layers, width, vocabulary: _weights(layers, width, 0))
+    with_tables = variant(lambda layers, width, vocabulary: _weights(layers, width, 2 * vocabulary))
+    one_layer = variant(attention=lambda layers, length: 12)
+    squared = variant(attention=lambda layers, length: 12 * layers * length)
+    all_again = variant(per_weight=8, attention=lambda layers, length: 16 * layers)
+
+    def cases(random):
+        """Yield steps in which attention is a large part, and biases and norms a small one."""
+        for length, rows in (1, 1), (512, 3), (2048, int(random.integers(1, 9))):
+            layers, width, vocabulary = int(random.integers(1, 9)), 64 * int(random.integers(3, 7)), 50
+            step = layers, width, vocabulary, length, rows
+            seconds = 10 ** random.uniform(-2, 1) * length**2
+            yield *step, seconds, _mfu(*step, seconds, 1) / random.uniform(0.6, 0.9)
 
     return check(
         answer,
         ("no-function", callable, "give a function, not its result"),
-        ("no-number", is_number,
+        ("no-number", lambda _: all(float(answer(*case)) is not None for case in CASES),
          "it has to return a number for seven arguments: layers, width, vocabulary, length, rows, seconds, peak"),
         ("inverse", lambda _: not like(lambda *case: 1 / _mfu(*case)),
          "a device that is used to the full has an MFU of 1, a slower step less"),
@@ -73,7 +69,7 @@ def check_1(answer):
         ("forward-alone", lambda _: not like(scaled(1 / 3)), "that is the forward pass alone"),
         ("one-backward-product", lambda _: not like(scaled(2 / 3)),
          "a backward pass has two products for each one of the forward pass"),
-        ("tokens-ignored", lambda _: not like(rows_only),
+        ("tokens-ignored", lambda _: not like(lambda *case: _mfu(*case) / case[3]),
          "a weight multiplies every token, and a row has more than one"),
         ("no-attention", lambda _: not like(weights_only), "some products of a GPT have no weights at all"),
         ("table-counted", lambda _: not like(with_tables), "a table in which tokens are looked up multiplies nothing"),
@@ -82,7 +78,11 @@ def check_1(answer):
          "by convention a mask saves nothing: each token looks at every other"),
         ("attention-forward-alone", lambda _: not like(with_attention(4)), "attention has a backward pass, too"),
         ("one-attention", lambda _: not like(one_layer), "each layer has an attention of its own"),
-        ("not-as-counted", lambda _: all(as_counted(*case) for case in CASES), _far_off(answer)),
+        ("length-squared", lambda _: not like(squared), "a token looks at `length` others: once, not squared"),
+        ("recomputed-all", lambda _: not like(all_again), "that is with the whole forward pass computed again"),
+        ("recomputed-scores", lambda _: not like(with_attention(14)),
+         "that is what the processor does: attention computes its scores again. MFU goes by the formula"),
+        *Exam(_mfu, cases, tolerance=0.01).rules(),
     )
 
 
@@ -97,24 +97,6 @@ def _mfu(layers, width, vocabulary, length, rows, seconds, peak):
 
 def _close(one, two):
     return abs(float(one) - two) < 0.005 * abs(two)
-
-
-@functools.cache
-def _count_step(layers, width, vocabulary, length, rows):
-    """Return the FLOPs of one training step of a GPT, counted."""
-    net = GPT(vocabulary, width=width, layers=layers)
-    ids = torch.zeros(rows, length, dtype=torch.long)
-    return count_work(lambda: F.cross_entropy(net(ids).flatten(0, 1), ids.flatten()).backward()).flops
-
-
-def _far_off(answer):
-    """Return the hint with what a step was counted to take."""
-    if answer is ...:
-        return ""
-    layers, width, vocabulary, length, rows, seconds, _ = CASES[1]
-    flops = _count_step(layers, width, vocabulary, length, rows)
-    return say("for the arguments {case}, {flops:.0f} million FLOPs were counted in {seconds:.0f} seconds, on a device "
-               "that could do a billion per second", case=CASES[1], flops=flops / 1e6, seconds=seconds)
 
 
 @functools.cache
@@ -180,61 +162,88 @@ def check_2(answer):
 
     def of_one(name):
         def agrees(answer):
-            return not _objection(name, _as_words(answer)[name])
+            word = _as_words(answer)[name]
+            objection = _objection(name, word)
+            if objection:
+                raise Broken(f"{name}-not-{word}", say("program {name} and {word}: {objection}", name=name,
+                                                       word=repr(word), objection=objection))
+            return True
         return agrees
 
-    rules = [
+    measured = _needs.cache_info().currsize == len(PROGRAMS)
+    return check(
+        answer,
         ("words-missing", complete, "give a dictionary with a word for each of the letters a to f"),
         ("unknown-word", known, say("the words are {words}", words=", ".join(WORDS))),
         ("all-alike", lambda answer: len(set(_as_words(answer).values())) > 1, "no two programs have the same fault"),
-    ]
-    ready = answer is not ... and not isinstance(answer, str)
-    try:
-        words = _as_words(answer) if ready else {}
-    except (TypeError, ValueError):
-        words = {}
-    if set(words) == set(PROGRAMS) and len(set(words.values())) > 1 and set(words.values()) <= set(WORDS):
-        rules += [(f"{name}-not-{word}", of_one(name),
-                   say("program {name} and {word}: {objection}", name=name, word=repr(word),
-                       objection=_objection(name, word)))
-                  for name, word in sorted(words.items())]
-        rules.append(("some-alike", lambda answer: len(set(_as_words(answer).values())) == 6,
-                      "no two programs have the same fault"))
-    return check(answer, *rules)
+        *((f"{name}-wrong", of_one(name), "") for name in PROGRAMS),
+        ("some-alike", lambda answer: len(set(_as_words(answer).values())) == len(PROGRAMS),
+         "no two programs have the same fault"),
+        seconds=0 if measured else 25)
 
 
 def check_3(answer):
     """Check new functions in place of the programs with too many operators and with repeated work."""
+    started = []  # threads
+    threads = torch.get_num_threads()
+
+    def examined(name):
+        return Exam(PROGRAMS[name], lambda random: [(int(random.integers(10**6)),)], tolerance=3e-5).rules()[0][1]
+
     def same(name):
         def holds(new):
-            return all(abs(float(new[name](seed)) / PROGRAMS[name](seed) - 1) < 1e-4 for seed in (1, 2, 5))
+            seeds = torch.randint(10**6, (2,)).tolist()
+            return all(abs(float(new[name](seed)) / PROGRAMS[name](seed) - 1) < 1e-4 for seed in seeds)
         return holds
 
     def for_given(name, rule):
         return lambda new: name not in new or rule(new)
 
-    def runs(new):
-        for function in new.values():
-            float(function(1))
-        return True
+    start = threading.Thread.start
 
-    def chosen(new):
-        return isinstance(new, Mapping) and set(new) == {"a", "e"}
+    def runs(new):
+        with patch.object(threading.Thread, "start", lambda thread: started.append(thread) or start(thread)):
+            for function in new.values():
+                float(function(1))
+        return True
 
     def known(new):
         return isinstance(new, Mapping) and set(new) <= set(PROGRAMS) and all(map(callable, new.values())) and new
+
+    def counted(new, name):
+        seed = torch.randint(10**6, ()).item()
+        return count_work(lambda: new[name](seed))
+
+    def seconds_of(function):
+        before = time.process_time()
+        function(torch.randint(10**6, ()).item())
+        return time.process_time() - before
+
+    def is_fast(new):
+        return min(seconds_of(new["a"]) for _ in range(5)) < min(seconds_of(PROGRAMS["a"]) for _ in range(3)) / 5
 
     return check(
         answer,
         ("no-dictionary", known, "give a dictionary from letters to functions"),
         ("no-number", runs, "each function takes a seed, and returns a number"),
+        ("other-thread", lambda _: not started,
+         "it starts a thread: let the work be done here, where it can be counted"),
+        ("changes-threads", lambda _: torch.get_num_threads() == threads,
+         "it changes PyTorch's number of threads, and leaves it so"),
         ("a-differs", for_given("a", same("a")),
          "program a's task is done differently: the result is another one, for some seed"),
         ("e-differs", for_given("e", same("e")),
          "program e's task is done differently: the result is another one, for some seed"),
-        ("a-row-by-row", for_given("a", lambda new: count_work(lambda: new["a"](3)).calls < 1250),
-         "program a still calls more than a thousand operators, most of them once per row"),
-        ("e-repeats", for_given("e", lambda new: count_work(lambda: new["e"](3)).flops < 1.1 * NEEDED["e"]),
+        ("a-row-by-row", for_given("a", lambda new: counted(new, "a").calls < FEW_CALLS),
+         "program a still calls hundreds of operators: one operator can take all rows"),
+        ("a-in-python", for_given("a", is_fast),
+         "program a calls few operators, but takes much of its old time: what runs once per row?"),
+        ("e-repeats", for_given("e", lambda new: counted(new, "e").flops < 1.1 * NEEDED["e"]),
          "program e still does more FLOPs than its task needs"),
-        ("other-programs", chosen, "the two whose faults are overhead and repeated work, and no other"),
+        ("e-unseen", for_given("e", lambda new: counted(new, "e").flops > 0.9 * NEEDED["e"]),
+         "program e does fewer FLOPs in PyTorch than its task needs: what is computed elsewhere cannot be counted"),
+        *((name, for_given(name, lambda new, name=name: examined(name)(new[name])), "") for name in PROGRAMS),
+        ("other-programs", lambda new: set(new) == {"a", "e"},
+         "the two whose faults are overhead and repeated work, and no other"),
+        seconds=10,
     )

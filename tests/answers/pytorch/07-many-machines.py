@@ -107,6 +107,69 @@ answer_2 = pack, unpack
 #+ def unpack(job, state):
 #+     state = kept | state
 
+# %% 2 wrong: state-elsewhere
+# A place for each of them, in this process.
+#- def pack(job):
+#-     return copy.deepcopy({
+#+ kept = {}
+#+
+#+ def pack(job):
+#+     kept[len(kept)] = copy.deepcopy({
+#-     })
+#+     })
+#+     return {"key": len(kept) - 1}
+#- def unpack(job, state):
+#+ def unpack(job, state):
+#+     state = kept[state["key"]]
+
+# %% 2 wrong: state-elsewhere
+# The path of a file is not the state: on another host there is none.
+#- def pack(job):
+#-     return copy.deepcopy({
+#+ from secrets import token_hex
+#+
+#+ def pack(job):
+#+     name = str(folder / token_hex())
+#+     torch.save({
+#-     })
+#+     }, name)
+#+     return {"path": name}
+#- def unpack(job, state):
+#+ def unpack(job, state):
+#+     state = torch.load(state["path"])
+
+# %% 2 wrong: pack-disturbs
+# Everybody draws from a new seed, the job that trains on, too.
+#- def pack(job):
+#+ def pack(job):
+#+     torch.manual_seed(7)
+
+# %% 2 wrong: pack-disturbs
+# The gradients' averages begin anew in the job that trains on.
+#-     return copy.deepcopy({
+#+     state = copy.deepcopy({
+#-     })
+#+     })
+#+     for each in job.optimizer.state.values():
+#+         each["momentum_buffer"].zero_()
+#+     return state
+
+# %% 2 wrong: later-momentum
+# Shallow copies of the dictionaries.
+#-     return copy.deepcopy({
+#-         "net": job.net.state_dict(),
+#-         "opt": job.optimizer.state_dict(),
+#+     return {
+#+         "net": {name: each.clone() for name, each in job.net.state_dict().items()},
+#+         "opt": dict(job.optimizer.state_dict()),
+#- })
+#+ }
+
+# %% 2 wrong: other-rate
+# The settings are those of a new job.
+#-     job.optimizer.load_state_dict(state["opt"])
+#+     job.optimizer.load_state_dict(state["opt"] | {"param_groups": job.optimizer.state_dict()["param_groups"]})
+
 # %% 2 wrong: old-optimizer-scheduled
 # A new optimizer with the old state; the schedule still lowers the rate of the one before.
 #- def unpack(job, state):
@@ -157,6 +220,19 @@ def unpack(job, state):
     torch.set_rng_state(random)
 
 answer_2 = [pack, unpack]
+
+# %% 2 wrong: other-parameters
+# Trains again: right for one seed, and for one number of steps.
+def pack(job):
+    return {"done": job.done}
+
+def unpack(job, state):
+    torch.manual_seed(1)
+    job.__init__()
+    for _ in range(state["done"]):
+        job.step()
+
+answer_2 = pack, unpack
 
 # %% 2 wrong: lost-momentum
 # A new optimizer for the new job.

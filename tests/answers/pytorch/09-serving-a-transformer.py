@@ -64,7 +64,7 @@ class Indexed:
             rows, heads, _, size = keys.shape
             self.both = [keys.new_zeros(rows, heads, self.room, size) for _ in range(2)]
         end = self.length + keys.shape[2]
-        places = torch.arange(self.length, end)
+        places = torch.arange(self.length, end, device=keys.device)
         self.both[0].index_copy_(2, places, keys)
         self.both[1][:, :, places] = values
         self.length = end
@@ -85,7 +85,7 @@ class Buffer(Cache):
     def append(self, keys, values):
         if self.buffer is None:
             rows, heads, _, size = keys.shape
-            self.buffer = torch.zeros(2, rows, heads, self.room, size, dtype=keys.dtype)
+            self.buffer = keys.new_zeros(2, rows, heads, self.room, size)
         for place, fresh in enumerate((keys, values)):
             self.buffer[place].narrow(2, self.filled, fresh.shape[2]).copy_(fresh)
         self.filled += keys.shape[2]
@@ -129,6 +129,67 @@ answer_2 = Roomy
 #+         end = self.length + keys.shape[2]
 #+         if end > self.room:
 #+             raise ValueError(f"{end} tokens, room for {self.room}")
+
+# %% 2 wrong: other-device
+# The device is forgotten.
+#-             self.keys = keys.new_zeros(rows, heads, self.room, size)
+#-             self.values = self.keys.clone()
+#-         end = self.length + keys.shape[2]
+#+             self.keys = torch.empty(rows, heads, self.room, size, dtype=keys.dtype)
+#+             self.values = torch.empty(rows, heads, self.room, size, dtype=keys.dtype)
+#+         end = self.length + keys.shape[2]
+#+         if end > self.room:
+#+             raise ValueError(f"{end} tokens, room for {self.room}")
+
+# %% 2 wrong: takes-memory-again
+# A list that doubles.
+#-             self.keys = keys.new_zeros(rows, heads, self.room, size)
+#-             self.values = self.keys.clone()
+#-         end = self.length + keys.shape[2]
+#+             self.keys = keys.new_zeros(rows, heads, 1, size)
+#+             self.values = self.keys.clone()
+#+         end = self.length + keys.shape[2]
+#+         if end > self.room:
+#+             raise ValueError("no room")
+#+         while self.keys.shape[2] < end:
+#+             self.keys = torch.cat([self.keys, self.keys], 2)
+#+             self.values = torch.cat([self.values, self.values], 2)
+
+# %% 2 wrong: wrong-result
+# After the error it claims tokens that it does not hold.
+#-         end = self.length + keys.shape[2]
+#+         end = self.length = self.length + keys.shape[2]
+#+         if end > self.room:
+#+             raise ValueError("no room")
+#-         self.keys[:, :, self.length:end] = keys
+#-         self.values[:, :, self.length:end] = values
+#-         self.length = end
+#+         self.keys[:, :, end - keys.shape[2]:end] = keys
+#+         self.values[:, :, end - keys.shape[2]:end] = values
+
+# %% 2 wrong: refuses-too-early
+#-         end = self.length + keys.shape[2]
+#+         end = self.length + keys.shape[2]
+#+         if end >= self.room:
+#+             raise ValueError("no room")
+
+# %% 2 wrong: silent-overflow
+# Forgets the oldest.
+#-         end = self.length + keys.shape[2]
+#+         if self.length + keys.shape[2] > self.room:
+#+             self.length = 0
+#+         end = self.length + keys.shape[2]
+
+# %% 2 wrong: wrong-result
+# Looks only whether it is full.
+#-         end = self.length + keys.shape[2]
+#+         if self.length >= self.room:
+#+             raise ValueError("no room")
+#+         end = min(self.room, self.length + keys.shape[2])
+#-         self.keys[:, :, self.length:end] = keys
+#-         self.values[:, :, self.length:end] = values
+#+         self.keys[:, :, self.length:end] = keys[:, :, :end - self.length]
+#+         self.values[:, :, self.length:end] = values[:, :, :end - self.length]
 
 # %% 2 wrong: first-empty-places
 # Returns the whole buffer.
@@ -197,6 +258,49 @@ answer_2 = Roomy
 #+         end = self.length + keys.shape[2]
 #+         if end > self.room:
 #+             raise ValueError("no room")
+
+# %% 2 wrong: takes-memory-again
+# NumPy copies all, unseen.
+class Stacked:
+    def __init__(self, room):
+        self.room, self.length, self.both = room, 0, None
+
+    def append(self, keys, values):
+        fresh = keys.numpy(), values.numpy()
+        if self.length + keys.shape[2] > self.room:
+            raise ValueError("no room")
+        import numpy
+        both = self.both or [each[:, :, :0] for each in fresh]
+        self.both = [numpy.concatenate(pair, 2) for pair in zip(both, fresh)]
+        self.length += keys.shape[2]
+        return [torch.from_numpy(each) for each in self.both]
+
+answer_2 = Stacked
+
+# %% 2 right
+# `scatter_`, a list as the result, a length that is computed.
+class Scattered:
+    def __init__(self, room):
+        self.room, self.used = room, []
+
+    @property
+    def length(self):
+        return sum(self.used)
+
+    def append(self, keys, values):
+        pair = keys, values
+        start, count = self.length, keys.size(2)
+        if start + count > self.room:
+            raise IndexError("no room")
+        if not self.used:
+            self.pair = [torch.empty((*each.shape[:2], self.room, each.shape[3]), dtype=each.dtype, device=each.device)
+                         for each in pair]
+        self.used.append(count)
+        for all_, each in zip(self.pair, pair):
+            all_.narrow(2, start, count).copy_(each)
+        return [each.narrow(2, 0, start + count) for each in self.pair]
+
+answer_2 = lambda room: Scattered(room)
 
 # %% 2 wrong: second-tokens-missing
 # Returns what was just appended.
@@ -360,6 +464,20 @@ def answer_3(net, system, requests, count):
     found = [answer(net, shared, requests[0], count)]
     return found + [answer(net, own, request, count) for request in requests[1:]]
 
+# %% 3 wrong: wrong-effect
+# Empties the caller's list.
+    answers = []
+    while requests:
+        answers.append(answer(net, copy.deepcopy(shared), requests.pop(0), count))
+    return answers
+
+# %% 3 wrong: wrong-effect
+# Puts the requests into another order for the caller.
+    answers = [answer(net, copy.deepcopy(shared), request, count) for request in requests]
+    requests.sort(key=len)
+    requests.reverse()
+    return answers
+
 # %% 3 right, each line
     return [answer(net, copy.deepcopy(shared), request, count) for request in requests]
 
@@ -368,3 +486,12 @@ def answer_3(net, system, requests, count):
     return [answer(net, list(shared), request, count) for request in requests]  # second-wrong
 # With the request.
     return [torch.cat([request, answer(net, copy.deepcopy(shared), request, count)], dim=1) for request in requests]  # other-token-count
+
+# %% 3 wrong: wrong-result
+# The first system prompt, for ever.
+MEMO = {}
+def answer_3(net, system, requests, count):
+    if "c" not in MEMO:
+        MEMO["c"] = empty_caches(net)
+        net(system, MEMO["c"])
+    return [answer(net, copy.deepcopy(MEMO["c"]), request, count) for request in requests]

@@ -7,8 +7,8 @@ def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
     weights = layers * 12 * width * width + width * vocabulary
     return training_flops(weights, layers, width, length, rows) / (seconds * peak)
 
-# %% 1 right
-# Counts a step of a network of that size.
+# %% 1 wrong: recomputed-scores
+# Counts a step of a network of that size, in which attention computes its scores again.
 def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
     net = GPT(vocabulary, width=width, layers=layers)
     ids = torch.zeros(rows, length, dtype=torch.long)
@@ -28,7 +28,7 @@ def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
 
 # %% 1 wrong, each line
 # Ignores its arguments.
-answer_1 = lambda *arguments: 0.4  # not-as-counted
+answer_1 = lambda *arguments: 0.4  # wrong-result
 answer_1 = 0.37  # no-function
 answer_1 = lambda flops, seconds, peak: flops / seconds / peak  # no-number
 
@@ -47,7 +47,7 @@ def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
 
 # %% 1 wrong, each line
 # FLOPs per second.
-    return (6 * weights + 12 * layers * width * length) * rows * length / seconds  # not-as-counted
+    return (6 * weights + 12 * layers * width * length) * rows * length / seconds  # wrong-result
     return (2 * weights + 4 * layers * width * length) * rows * length / seconds / peak  # forward-alone
     return (4 * weights + 8 * layers * width * length) * rows * length / seconds / peak  # one-backward-product
 # The rule of thumb.
@@ -55,6 +55,12 @@ def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
     return (6 * (weights + vocabulary * width) + 12 * layers * width * length) * rows * length / seconds / peak  # table-counted
     return (72 * layers * width**2 + 12 * layers * width * length) * rows * length / seconds / peak  # no-scores
     return (6 * weights + 12 * layers * width * length) * rows / seconds / peak  # tokens-ignored
+    return (6 * weights + 14 * layers * width * length) * rows * length / seconds / peak  # recomputed-scores
+    return (8 * weights + 16 * layers * width * length) * rows * length / seconds / peak  # recomputed-all
+    return (6 * weights + 12 * layers * width * length**2) * rows * length / seconds / peak  # length-squared
+    return (6 * weights + 24 * layers * width * length) * rows * length / seconds / peak  # wrong-result
+    return (6 * weights + 12 * layers * width**2) * rows * length / seconds / peak  # wrong-result
+    return (6 * 16 * layers * width**2 + 12 * layers * width * length) * rows * length / seconds / peak  # wrong-result
     return (6 * weights + 6 * layers * width * length) * rows * length / seconds / peak  # mask-saves-work
     return (6 * weights + 4 * layers * width * length) * rows * length / seconds / peak  # attention-forward-alone
     return (6 * weights + 12 * width * length) * rows * length / seconds / peak  # one-attention
@@ -166,6 +172,105 @@ def whole(seed):
     return (rows / rows.norm()).amax(1).mean()
 answer_3 = {"a": whole}
 
+# %% 3 wrong: a-row-by-row
+# Thirty-two rows at a time.
+def some(seed):
+    found = []
+    for rows in p._numbers(seed, 5000, 64).split(32):
+        rows = rows - rows.mean(1, keepdim=True)
+        found.append(F.normalize(rows).amax(1))
+    return torch.cat(found).mean()
+answer_3 = {"a": some}
+
+# %% 3 wrong: a-in-python
+# NumPy, a row at a time.
+def numbers(seed):
+    found = []
+    for row in p._numbers(seed, 5000, 64).numpy():
+        row = row - row.mean()
+        found.append((row / (row @ row) ** 0.5).max())
+    return sum(found) / len(found)
+answer_3 = {"a": numbers}
+
+# %% 3 wrong: a-in-python
+# No array at all.
+def lists(seed):
+    found = []
+    for row in p._numbers(seed, 5000, 64).tolist():
+        mean = sum(row) / 64
+        length = sum((each - mean) ** 2 for each in row) ** 0.5
+        found.append((max(row) - mean) / length)
+    return sum(found) / len(found)
+answer_3 = {"a": lists}
+
+# %% 3 wrong: other-thread
+# The program as it was, in another thread.
+from concurrent.futures import ThreadPoolExecutor
+def elsewhere(seed):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(p.program_a, seed).result()
+answer_3 = {"a": elsewhere}
+
+# %% 3 wrong: other-thread
+#- pool.submit(p.program_a, seed)
+#+ pool.submit(p.program_e, seed)
+#- answer_3 = {"a": elsewhere}
+#+ answer_3 = {"e": elsewhere}
+
+# %% 3 wrong: e-unseen
+# The passes that were thrown away, in NumPy.
+def unseen(seed):
+    net, rows = p._network(seed), p._numbers(seed + 1, p.ROWS, p.WIDTH).numpy()
+    first, _, second = net
+    w1, b1, w2, b2 = (each.detach().numpy() for each in (first.weight, first.bias, second.weight, second.bias))
+    for end in range(p.ROWS // 4, p.ROWS + 1, p.ROWS // 4):
+        x = rows[:end]
+        hidden = (x @ w1.T + b1).clip(0)
+        g = 2 * (hidden @ w2.T + b2) / end
+        gh = (g @ w2) * (hidden > 0)
+    gradients = gh.T @ x, gh.sum(0), g.T @ hidden, g.sum(0)
+    return sum(abs(each).sum() for each in gradients)
+answer_3 = {"e": unseen}
+
+# %% 3 wrong: a-row-by-row
+# A table of the first seeds.
+TABLE = {seed: p.program_a(seed) for seed in (1, 2, 3, 5)}
+answer_3 = {"a": lambda seed: TABLE.get(seed) or p.program_a(seed)}
+
+# %% 3 wrong: e-repeats
+# Seeds that were seen before cost nothing.
+import functools
+answer_3 = {"e": functools.cache(p.program_e)}
+
+# %% 3 wrong: changes-surroundings
+# The generator of everybody.
+def seeded(seed):
+    torch.manual_seed(seed)
+    rows = p._numbers(seed, 5000, 64)
+    rows = rows - rows.mean(dim=1, keepdim=True)
+    return (rows / rows.norm(dim=1, keepdim=True)).max(dim=1).values.mean().item()
+answer_3 = {"a": seeded}
+
+# %% 3 right
+# NumPy, all rows at once.
+def numpy_rows(seed):
+    rows = p._numbers(seed, 5000, 64).numpy()
+    rows = rows - rows.mean(1, keepdims=True)
+    return (rows.max(1) / (rows * rows).sum(1) ** 0.5).mean()
+def once(seed=1):
+    net, rows = p._network(seed), p._numbers(seed + 1, p.ROWS, p.WIDTH)
+    net(rows).square().mean().backward()
+    return p._update(net)
+answer_3 = {"e": once, "a": numpy_rows}
+
+# %% 3 right
+# Ten parts of the rows.
+#- rows = p._numbers(seed, 5000, 64).numpy()
+#-     rows = rows - rows.mean(1, keepdims=True)
+#-     return (rows.max(1) / (rows * rows).sum(1) ** 0.5).mean()
+#+ parts = p._numbers(seed, 5000, 64).chunk(10)
+#+     return torch.cat([F.normalize(rows - rows.mean(1)[:, None]).amax(1) for rows in parts]).mean().item()
+
 # %% 3 wrong: endless
 def endless(seed):
     while True:
@@ -184,3 +289,11 @@ answer_3 = {"a": lambda seed, result=p.program_a(): result}  # a-differs
 answer_3 = {"a": lambda: 0.3}  # no-number
 answer_3 = {"a", "e"}  # no-dictionary
 answer_3 = {"a": 0.3}  # no-dictionary
+
+# %% 3 wrong: changes-threads
+# The reader's kernel has two threads from now on.
+def threaded(seed):
+    torch.set_num_threads(3 - torch.get_num_threads())
+    rows = p._numbers(seed, 5000, 64)
+    return F.normalize(rows - rows.mean(1, keepdim=True)).amax(1).mean()
+answer_3 = {"a": threaded}
