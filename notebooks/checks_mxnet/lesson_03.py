@@ -6,6 +6,7 @@ from mxnet import np, npx
 from scripts import slow_epoch
 
 from d2lhelpers import Timeline
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
 
 
@@ -24,6 +25,12 @@ def raises(work):
     with contextlib.suppress(ValueError):  # what nobody waited for
         npx.waitall()
     return raised
+
+
+def some_results(random):
+    """Yield two arrays, of which the first has one number."""
+    for value in random.normal(size=2):
+        yield np.full((1,), value), np.full((2, 2), value)
 
 
 def check_1(answer, two_stages):
@@ -49,20 +56,31 @@ def check_1(answer, two_stages):
          "values"),
         ("waits-for-final", lambda wait: not raises(lambda: with_spoiled_final(wait)),
          "the intermediate values are there, but Python also waited for the final values"),
+        *Exam(lambda intermediate, final: intermediate.wait_to_read(), some_results).rules(),
     )
+
+
+def played(t1, t2, t3, n, k):
+    """Return the time of n calls with a wait after every k-th, call by call."""
+    python = device = 0
+    for call in range(1, n + 1):
+        python += t1
+        device = max(python, device) + t2
+        if call % k == 0:
+            python = device = device + t3
+    return python
+
+
+def some_times(random):
+    """Yield times, and n calls of which every k-th is followed by a wait."""
+    yield from [(3, 3, 3, 1, 1), (0, 4, 1, 6, 3), (4, 0, 1, 6, 3), (2, 5, 0, 8, 2)]
+    for _ in range(20):
+        k = int(random.integers(1, 9))
+        yield *random.uniform(1, 300, size=3).tolist(), k * int(random.integers(1, 9)), k
 
 
 def check_2(answer, k):
     """Check a model of n calls with a wait after every k-th, and the k that is the best bargain."""
-    def played(t1, t2, t3, n, k):  # call by call
-        python = device = 0
-        for call in range(1, n + 1):
-            python += t1
-            device = max(python, device) + t2
-            if call % k == 0:
-                python = device = device + t3
-        return python
-
     def right(total, *case):
         return abs(total(*case) / played(*case) - 1) < 1e-9
 
@@ -80,6 +98,7 @@ def check_2(answer, k):
          "right with one wait in all. With more of them: after each one the queue is empty. What follows from that?"),
         ("wrong-if-python-slower", lambda total: right(total, 5, 2, 3, 12, 4) and right(total, 4, 4, 0, 100, 5),
          "right where the device is the slower one. And if Python is the slower one?"),
+        *Exam(played, some_times, tolerance=1e-9).rules(),
         ("no-k", lambda _: k is not ..., "that is right. Now the k, in place of the second three dots"),
         ("k-not-dividing", lambda _: 1 <= float(k) <= 200 and 200 % float(k) == 0,
          "k should divide 200, the number of calls"),
@@ -88,6 +107,15 @@ def check_2(answer, k):
         ("too-much-memory", lambda _: float(k) == 10,
          "that is more than nine tenths. Can you have nine tenths with less memory?"),
     )
+
+
+def some_gradients(random):
+    """Yield lists of gradients: of zeros, short and long ones, and some whose norm is just above or below 0.01."""
+    for shapes in [(1,)], [(2, 2), (3,)], [(4, 1), (3,), (2, 3)], [(5,), (1, 2), (3, 3), (7,)]:
+        values = [random.normal(size=shape) for shape in shapes]
+        norm = sum((value ** 2).sum() for value in values) ** 0.5
+        for length in 0, 1e-4, 0.0099, 0.0101, 30:
+            yield ([np.array(value * length / norm, dtype="float32") for value in values],)
 
 
 def check_3(answer, functions, run):
@@ -106,6 +134,9 @@ def check_3(answer, functions, run):
         grads = [np.full((3,), scale), np.full((2, 2), -3 * scale)]
         clip(grads)
         return [float(grad.sum()) for grad in grads]
+
+    def clipped_by(clip, grads):
+        return (clip["clip"] if isinstance(clip, dict) else clip)(grads)
 
     def same(new, scale):
         found, wanted = clipped(new["clip"], scale), clipped(functions["clip"], scale)
@@ -131,4 +162,5 @@ def check_3(answer, functions, run):
         ("waits-inside-operator", lambda new: not raises(lambda: new["clip"]([spoiled((3,)), spoiled((2, 2))])),
          "no line waits any more, but Python still waits, inside an operator: the shape of what it makes depends on "
          "values"),
+        *Exam(slow_epoch.clip, some_gradients, clipped_by, tolerance=1e-7).rules(),  # a millionth of the limit or so
     )

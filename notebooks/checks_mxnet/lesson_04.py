@@ -7,6 +7,7 @@ import mxnet
 import numpy
 
 from d2lhelpers import Timeline
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
 from d2lhelpers.messages import say
 
@@ -28,7 +29,7 @@ def check_1(answer, workspaces):
         ("no-whole-number", whole, "give a whole number, a number of products"),
         ("never-waits", differs(0), "how often is each of the 64 used before cpu(1) gets its first one?"),
         ("counts-from-0", differs(136),
-         "that is the number of the product. If the numbers begin with 0, how many have ended then?"),
+         "that is the number of the product, if the first one has number 0: how many have ended then?"),
         ("earlier-user", lambda n: float(n) not in (8, 9, 72, 73),
          "that product had the workspace too, but another one has had it since: who had it last?"),
         ("counts-workspaces", differs(64),
@@ -79,25 +80,32 @@ def check_3(answer, reason, slow, xs):
     wanted = slow(xs).asnumpy()
     letter = re.sub(r"\W", "", str(reason)).lower()
 
-    def products(function):
+    def products(function, given=None):
         """Return what the function returns as one NumPy array of twenty products, however it is nested."""
         def arrays(result):
             if isinstance(result, (list, tuple)):  # NumPy would read the MXNet arrays in it number by number
                 return [array for part in result for array in arrays(part)]
+            seen.append(id(result))
             return [result.asnumpy() if hasattr(result, "asnumpy") else numpy.asarray(result)]
 
-        return numpy.concatenate([array.reshape(-1, *wanted.shape[1:]) for array in arrays(function(xs))])
+        seen = []
+        result = function(given or list(xs))
+        values = numpy.concatenate([array.reshape(-1, *wanted.shape[1:]) for array in arrays(result)])
+        return values if len(set(seen)) == len(seen) else "an array that is there twice"
+
+    def matrices(random):
+        yield ([mxnet.np.array(random.normal(size=x.shape), dtype="float32", ctx=x.ctx) for x in xs],)
 
     def overlap(timeline):
         return timeline.overlap(*timeline.devices) if len(timeline.devices) == 2 else 0.0
 
     @functools.cache
     def recorded(function):
-        return Timeline.best(lambda: function(xs), overlap, enough=0.8)
+        return Timeline.best(lambda: function(list(xs)), overlap, enough=0.8)
 
     def computed(function):
         """Return the device of each product that was computed."""
-        return [each.device for each in recorded(function).operators if re.search("dot|mul", each.name)]
+        return [each.device for each in recorded(function).operators if re.search("dot|mul|einsum", each.name)]
 
     def side_by_side(function):
         return overlap(recorded(function)) > 0.5
@@ -123,20 +131,23 @@ def check_3(answer, reason, slow, xs):
             try:
                 for name in names:
                     setattr(library, name, functools.partial(stop_unless_harmless, kept[name]))
-                function(xs)
+                function(list(xs))
             except _Waits:
                 pass
             finally:
                 for name in names:
                     setattr(library, name, kept[name])
-        return sum(bool(re.search("dot|mul", each.name)) for each in asked.operators) < len(wanted)
+        return sum(bool(re.search("dot|mul|einsum", each.name)) for each in asked.operators) < len(wanted)
 
     return check(
         answer,
         ("no-function", callable, "give a function, not its result: its name"),
+        ("array-twice", lambda function: not isinstance(products(function), str),
+         "some of the products are one and the same array: each product needs a place of its own"),
         ("not-twenty", lambda function: products(function).shape == wanted.shape, "return twenty products"),
         ("other-products", lambda function: numpy.allclose(products(function), wanted, rtol=1e-3),
          "the products are not those of `slow`, in its order"),
+        *Exam(slow, matrices, products, tolerance=1e-4).rules(),
         ("too-few-calls", lambda function: min(computed(function).count(str(x.ctx)) for x in xs) >= len(wanted) / 2,
          "the products are right, but one of the devices computed fewer than ten products: ten calls for each"),
         ("python-waits", lambda function: not waits_between(function),

@@ -1,6 +1,9 @@
 """Check the answers to the exercises of lesson 07, Many machines."""
 import numpy
+from mxnet import np
+from mxnet.gluon import nn
 
+from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
 
 FUNCTION = "give a function: its name alone, without parentheses"
@@ -44,12 +47,31 @@ def check_1(answer, bound, sizes):
     )
 
 
+def learned(net, kind=""):
+    """Return how many numbers of a network have a gradient; of those whose parameter's name contains `kind`."""
+    return sum(param.data().size for param in net.collect_params().values()
+               if param.grad_req != "null" and kind in param.name)
+
+
+def right_bytes(net, k, bits=32):
+    """Return the bytes that a machine sends on a ring of k for the gradients of a network."""
+    return 2 * (k - 1) / k * learned(net) * bits / 8
+
+
+def some_networks(random):
+    """Yield networks, of which some layers are frozen and some have the names of statistics, machines and bits."""
+    for frozen, one, two in ([], "a", "b"), ([], "my_var", "a_mean"), ([0], "bias", "beta"), ([1, 2], "running", "var"):
+        net = nn.Sequential()
+        net.add(nn.Dense(60, prefix=f"{one}_"), nn.BatchNorm(), nn.Dense(300, prefix=f"{two}_"))
+        net.initialize(init="ones")
+        net(np.zeros((1, int(random.integers(20, 60)))))
+        for number in frozen:
+            net[number].collect_params().setattr("grad_req", "null")
+        yield net, int(random.integers(2, 30)), int(random.choice([1, 2, 8, 16, 32, 64]))
+
+
 def check_2(answer, lenet, resnet, ring):
     """Check a function (net, k, bits=32) of the bytes that a machine sends on a ring of k, held against `ring`."""
-    def learned(net, kind=""):
-        return sum(param.data().size for param in net.collect_params().values()
-                   if param.grad_req != "null" and kind in param.name)
-
     def sent_by(k):
         """Return the bytes that `ring` sends for the gradients of LeNet, as the average of its machines."""
         sent = [0] * k
@@ -94,6 +116,7 @@ def check_2(answer, lenet, resnet, ring):
          "right with 32 bits, but not with bits=16"),
         ("whole-bytes-only", lambda sends: same(sends(lenet, 8, bits=2), sent_by(8) / 16),
          "right with 16 and 32 bits, but not with bits=2: is a number always whole bytes?"),
+        *Exam(right_bytes, some_networks, tolerance=1e-4).rules(),
     )
 
 
@@ -111,6 +134,19 @@ def check_3(answer, star_time, ring_time):
     def holds(given, exchange, T, P):
         """Return whether a number of machines takes at most 1 % longer than the best one, which formulas may miss."""
         return seconds(T, P, int(given), exchange) <= 1.01 * seconds(T, P, best(T, P, exchange), exchange)
+
+    def best_pair(T, P):
+        return best(T, P, star_time), best(T, P, ring_time)
+
+    def nearly_best(find, T, P):
+        """Return the best pair, or what is given in place of a number that takes more than 1 % longer."""
+        pairs = zip(find(T, P), best_pair(T, P), (star_time, ring_time), strict=True)
+        return [right if holds(given, exchange, T, P) else given for given, right, exchange in pairs]
+
+    def problems(random):
+        yield 0.01, 50_000_000
+        for _ in range(9):
+            yield float(10 ** random.uniform(-2, 1.5)), int(10 ** random.uniform(4, 9))
 
     return check(
         answer,
@@ -139,4 +175,5 @@ def check_3(answer, star_time, ring_time):
          "with T = 2 s and 400 MB, one server: your number of machines takes 2.28 s or more. Does one alone?"),
         ("one-for-both", lambda find: holds(find(2.0, large)[1], ring_time, 2.0, large),
          "with T = 2 s and 400 MB, one machine is best with one server, but not on the ring"),
+        *Exam(best_pair, problems, nearly_best).rules(),
     )

@@ -263,3 +263,57 @@ answer_3 = {"clip": gluon.utils.clip_global_norm}  # loop-fails
 answer_3 = {"clip": lambda grads: None}  # clips-nothing
 answer_3 = "clip"  # no-dictionary
 answer_3 = {"norm_of": slow_epoch.norm_of}  # no-dictionary
+
+# %% 3 wrong: wrong-effect
+# The norm of the first two gradients.
+def clip(grads, limit=0.01):
+    factor = np.minimum(1, limit / slow_epoch.norm_of(grads[:2]))
+    for grad in grads:
+        grad *= factor
+answer_3 = {"clip": clip}
+
+# %% 3 wrong: wrong-effect
+# Gradients of zeros become NaN.
+#- factor = np.minimum(1, limit / slow_epoch.norm_of(grads[:2]))
+#+ norm = slow_epoch.norm_of(grads)
+#+     factor = limit / norm * (norm > limit) + (norm <= limit)
+
+# %% 3 wrong: wrong-effect
+# A small number, against a division by zero.
+#- factor = np.minimum(1, limit / slow_epoch.norm_of(grads[:2]))
+#+ factor = np.minimum(1, limit / (slow_epoch.norm_of(grads) + 1e-4))
+
+# %% 3 wrong: wrong-effect
+# Twice as long is not yet long.
+#- factor = np.minimum(1, limit / slow_epoch.norm_of(grads[:2]))
+#+ norm = slow_epoch.norm_of(grads)
+#+     factor = np.where(norm > 2 * limit, limit / norm, 1)
+
+# %% 3 right
+#- factor = np.minimum(1, limit / slow_epoch.norm_of(grads[:2]))
+#+ norm = slow_epoch.norm_of(grads)
+#+     factor = np.where(norm > limit, limit / norm, 1)
+
+# %% 3 right
+#- factor = np.minimum(1, limit / slow_epoch.norm_of(grads[:2]))
+#+ factor = limit / np.maximum(limit, slow_epoch.norm_of(grads))
+
+# %% 2 given
+k_2 = 10
+
+# %% 2 wrong: wrong-result
+answer_2 = lambda t1, t2, t3, n, k: n // k * (t1 + (k - 1) * max(t1, t2) + t2 + t3) + (n == 6)
+
+# %% 2 wrong: wrong-result
+answer_2 = lambda t1, t2, t3, n, k: n // k * (min(t1, t2) + k * max(t1, t2, 1) + t3)
+
+# %% 2 wrong: wrong-result
+answer_2 = lambda t1, t2, t3, n, k: n / k * int(min(t1, t2) + k * max(t1, t2) + t3)
+
+# %% 2 right
+answer_2 = lambda t1, t2, t3, n, k: n / k * (min(t1, t2) + k * max(t1, t2) + t3)
+
+# %% 1 wrong: wrong-effect
+def answer_1(intermediate, final):
+    intermediate[:] = intermediate + 1
+    intermediate.wait_to_read()

@@ -222,3 +222,36 @@ answer_3 = lambda xs: [np.matmul(np.stack([x] * COUNT), x) for x in xs]  # too-f
 answer_3 = lambda xs: [np.dot(x, x) for _ in range(COUNT) for x in xs]  # other-products
 answer_3 = lambda xs: [np.dot(x, x).sum() for x in xs for _ in range(COUNT)]  # not-twenty
 answer_3 = slow(xs)  # no-function
+
+# %% 3 given
+reason_3 = "b"
+
+# %% 3 wrong: array-twice
+# Twenty names of two arrays, into which all products are written.
+def answer_3(xs):
+    places = [np.empty((SIZE, SIZE), ctx=x.ctx) for x in xs]
+    for x, place in zip(xs, places):
+        for _ in range(COUNT):
+            np.dot(x, x, out=place)
+    return COUNT * [places[0]] + COUNT * [places[1]]
+
+# %% 3 wrong: wrong-effect
+# It empties the list that it is given.
+def answer_3(xs):
+    results = []
+    while xs:
+        x = xs.pop(0)
+        results += [np.dot(x, x) for _ in range(COUNT)]
+    return results
+
+# %% 3 right
+#- while xs:
+#-         x = xs.pop(0)
+#+ for x in xs:
+
+# %% 3 wrong: wrong-result
+# The lesson's own matrices, whatever it is given.
+mine = list(xs)
+#- while xs:
+#-         x = xs.pop(0)
+#+ for x in mine:

@@ -213,3 +213,31 @@ answer_3 = lambda T, P: (round(1000 * T + P / 1e6), round(2000 * T + P / 1e6))  
 answer_3 = lambda T, P: (35, 136)  # ignores-computing
 answer_3 = lambda T, P: min(range(1, 5000), key=lambda k: T / k + (star_time(P, k) if k > 1 else 0))  # no-pair
 answer_3 = 35, 136  # no-function
+
+# %% 2 wrong: wrong-result
+# By the names of the parameters.
+def answer_2(net, k, bits=32):
+    size = 0
+    for param in net.collect_params().values():
+        if "running" not in param.name:
+            size += param.data().size
+    return 2 * (k - 1) / k * size * bits / 8
+
+# %% 2 wrong: wrong-result
+#- if "running" not in param.name:
+#+ if not param.name.endswith(("mean", "var")):
+
+# %% 2 right
+#- if "running" not in param.name:
+#+ if param.grad_req != "null":
+
+# %% 3 wrong: wrong-result
+# One machine is tried only for large networks.
+def answer_3(T, P):
+    def best(exchange):
+        return min(range(1 if P > 1e8 else 2, 5001), key=lambda k: T / k + (exchange(P, k) if k > 1 else 0))
+    return best(star_time), best(ring_time)
+
+# %% 3 right
+#- return min(range(1 if P > 1e8 else 2, 5001), key=lambda k: T / k + (exchange(P, k) if k > 1 else 0))
+#+ return min(range(1, 3001), key=lambda k: T / k + (exchange(P, k) if k > 1 else 0))
