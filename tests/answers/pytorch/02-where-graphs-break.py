@@ -60,7 +60,7 @@ answer_3 = lambda x: torch.arange(len(x)).mul(0.1).sin().unsqueeze(-1).add(x)
 # Compiled by the reader already.
 answer_3 = torch.compile(lambda x: x + torch.sin(0.1 * torch.arange(len(x))).unsqueeze(1), dynamic=True)
 
-# %% 3 wrong: limited-rows
+# %% 3 wrong: table-too-short
 # A table for all lengths that will ever come.
 table = torch.sin(0.1 * torch.arange(100_000)).reshape(-1, 1)
 
