@@ -140,7 +140,7 @@ def check_3(answer):
          "it is compiled again for some lengths: where does it ask for the length?"),
         ("loops-when-long", lambda f: count_graphs(f, [(inputs[0],), (torch.randn(900, 8),)], dynamic=True)[-1] == 1,
          "it is compiled again for 900 rows: where does it ask for the length?"),
-        ("limited-rows", takes(LONGER),
+        ("table-too-short", takes(LONGER),
          "the original takes any length: try yours with more rows than it has been made for"),
         *Exam(with_waves, rows_and_columns, use_uncompiled, tolerance=1e-4).rules())
 

@@ -12,7 +12,7 @@ from d2lhelpers.exercises import check
 from .passes_05 import nets, scatter_gradients, two_passes, use_passes
 
 FUNCTION = "give a function: its name alone, without parentheses"
-TO_ALL = "allreduce", "allgather", "_allgather", "broadcast", "gather"  # collectives that give a rank everything
+TO_ALL = "allreduce", "allgather", "broadcast", "gather"  # collectives that give a rank everything
 
 
 def per_rank(P, N):

@@ -121,8 +121,8 @@ def check_2(answer, attention):
     return check(
         answer,
         ("no-function", callable, FUNCTION),
-        ("no-result", lambda _: parts(1)[0] is not None,
-         "with one rank it gives no result: who calls it, and what does it return?"),
+        ("no-result", lambda _: torch.is_tensor(parts(1)[0]),
+         "with one rank it gives no tensor: who calls it, and what does it return?"),
         ("one-rank-wrong", lambda _: adds_up(1), "a single rank must give the whole output"),
         ("other-shape", lambda _: parts(2)[0].shape == (12, 12), "each part is as large as the output"),
         ("same-on-all", lambda _: not same_on_all(parts(2)), "both ranks return the same: each adds the same part"),

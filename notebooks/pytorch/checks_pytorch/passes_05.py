@@ -8,7 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from d2lhelpers.torch.sharding import live_tensors_mb
 
-A_PART = "reduce_scatter", "_reduce_scatter", "scatter", "recv"  # whose first argument is filled by other ranks
+A_PART = "reducescatter", "scatter", "recv"  # collectives whose first argument is filled by other ranks
 
 
 class Calls(TorchDispatchMode):
@@ -20,11 +20,13 @@ class Calls(TorchDispatchMode):
         self.bytes = 0
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        if function.namespace == "c10d":
-            name = function.__name__
+        if function.namespace in ("c10d", "_c10d_functional"):
+            name = function.__name__.replace("_", "")
             self.names.append(name)
             filled = [args[0]] if torch.is_tensor(args[0]) else args[0]
-            if name.startswith(A_PART) or (name.startswith("reduce_.") and args[3] == dist.get_rank()):
+            if name.startswith("reducescatter") and "functional" in function.namespace:  # it is given all
+                self.bytes += sum(each.nbytes for each in filled) / dist.get_world_size()
+            elif name.startswith(A_PART) or (name.startswith("reduce.") and args[3] == dist.get_rank()):
                 self.bytes += sum(each.nbytes for each in filled)
             elif name.startswith("alltoall"):  # a part of what it gets is its own
                 self.bytes += sum(each.nbytes for each in filled) * (1 - 1 / dist.get_world_size())

@@ -60,7 +60,7 @@ answer_3 = lambda x: torch.arange(len(x)).mul(0.1).sin().unsqueeze(-1).add(x)
 # Compiled by the reader already.
 answer_3 = torch.compile(lambda x: x + torch.sin(0.1 * torch.arange(len(x))).unsqueeze(1), dynamic=True)
 
-# %% 3 wrong: limited-rows
+# %% 3 wrong: table-too-short
 # A table for all lengths that will ever come.
 table = torch.sin(0.1 * torch.arange(100_000)).reshape(-1, 1)
 
@@ -172,7 +172,7 @@ answer_3 = lambda x: x + torch.tensor([0.1 * row for row in range(len(x))]).sin(
 # Compiling a disabled function compiles it.
 answer_3 = torch.compiler.disable(lambda x: positions(x))  # graph-per-length
 answer_3 = lambda x: x.add_(torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1))  # changes-argument
-answer_3 = lambda x, short=torch.sin(0.1 * torch.arange(64)).reshape(-1, 1): x + short[:len(x)]  # limited-rows
+answer_3 = lambda x, short=torch.sin(0.1 * torch.arange(64)).reshape(-1, 1): x + short[:len(x)]  # other-values
 answer_3 = lambda x, short=torch.sin(0.1 * torch.arange(1024)).reshape(-1, 1): x + short[:len(x)]  # limited-rows
 # Ignores the rows.
 answer_3 = lambda x: x  # other-values
@@ -186,7 +186,6 @@ answer_3 = lambda x: x + 0.1 * torch.arange(len(x)).reshape(-1, 1)  # other-valu
 answer_3 = lambda x: x + torch.sin(torch.arange(0, 0.1 * len(x), 0.1)).reshape(-1, 1)  # other-values
 # No gradient flows.
 answer_3 = lambda x: x.detach() + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)  # wrong-result
-answer_3 = lambda x: torch.tensor(x.tolist()) + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)  # graph-breaks
 # Eight columns, for ever.
 answer_3 = lambda x: x + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1).expand(-1, 8)  # wrong-result
 answer_3 = lambda x: x + torch.sin(torch.linspace(0, 0.1 * (len(x) - 1), len(x))).reshape(-1, 1)  # graph-per-length

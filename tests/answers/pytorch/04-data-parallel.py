@@ -214,6 +214,15 @@ def answer_2(net):
     copy_back(net, bucket / dist.get_world_size())
 
 # %% 2 right
+def answer_2(net):
+    from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
+    gradients = [each.grad for each in net.parameters()]
+    bucket = _flatten_dense_tensors(gradients)
+    dist.all_reduce(bucket)
+    for each, piece in zip(gradients, _unflatten_dense_tensors(bucket / dist.get_world_size(), gradients)):
+        torch.sub(piece, 0, out=each)
+
+# %% 2 right
 # Asynchronously.
 def answer_2(net):
     bucket = bucket_of(net)
@@ -501,3 +510,35 @@ def answer_3(X, y):
 # Each rank takes its half of the labels' errors: averaged twice on rank 0 only.
 #- step(net, *mine(a, b), average_gradients)
 #+ step(net, *mine(a, b))
+
+# %% 3 right
+# DDP leaves the buffers alone; they are averaged at the end.
+def answer_3(X, y):
+    net = layers()
+    ddp = DDP(net, forward_sync_buffers=False, gradient_as_bucket_view=True)
+    for a, b in zip(X.split(len(X) // 4), y.split(len(y) // 4)):
+        step(ddp, *mine(a, b))
+    for each in (net[1].running_mean, net[1].running_var):
+        dist.all_reduce(each, op=dist.ReduceOp.SUM)
+        each.div_(2)
+    return ddp.state_dict()
+
+# %% 3 right
+# A forgotten layer's gradients are averaged by hand.
+def answer_3(X, y):
+    torch.manual_seed(5)
+    net = nn.Sequential(nn.Flatten(), nn.BatchNorm1d(784), nn.Linear(784, 10))
+    ddp = DDP(net)
+    net.append(nn.Linear(10, 10))
+    for a, b in zip(X.chunk(4), y.chunk(4)):
+        step(ddp, *mine(a, b), lambda _: average_gradients(net[3]))
+    return from_rank_0(net)
+
+# %% 3 wrong: gradients-not-averaged
+# They are averaged with the wrong weight.
+#- average_gradients(net[3])
+#+ [dist.all_reduce(each.grad) for each in net[3].parameters()]
+
+# %% 3 wrong: not-four-steps
+#- X.chunk(4), y.chunk(4)
+#+ X.chunk(2), y.chunk(2)

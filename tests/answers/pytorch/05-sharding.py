@@ -199,6 +199,29 @@ def fill(part, whole):
         dist.reduce(each, rank)
     part.copy_(parts[dist.get_rank()] / 2)
 
+# %% 2 right
+# A list of parts.
+def fill(part, whole):
+    dist.reduce_scatter(part, [each.contiguous() for each in whole.chunk(2)])
+    part.div_(2)
+
+# %% 2 right
+def fill(part, whole):
+    got = [torch.empty_like(part) for _ in range(2)]
+    dist.all_to_all(got, list(whole.chunk(2)))
+    part.copy_(torch.stack(got).mean(0))
+
+# %% 2 right
+# Functional collectives.
+def fill(part, whole):
+    from torch.distributed import _functional_collectives as functional
+    part.copy_(functional.reduce_scatter_tensor(whole, "sum", 0, dist.group.WORLD) / 2)
+
+# %% 2 wrong: sends-too-much
+def fill(part, whole):
+    from torch.distributed import _functional_collectives as functional
+    part.copy_(functional.all_reduce(whole, "sum", dist.group.WORLD).chunk(2)[dist.get_rank()] / 2)
+
 # %% 2 wrong: sends-too-much
 # Rank 0 gets the whole mean, and deals it out.
 def fill(part, whole):
