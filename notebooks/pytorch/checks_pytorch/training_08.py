@@ -7,6 +7,8 @@ from torch import nn
 from d2lhelpers.examine import Exam
 from d2lhelpers.torch.gpt import GPT
 
+made_by = torch.amp.GradScaler.__init__
+
 
 class ScaledSteps:
     """Steps with a loss scale: losses whose gradients pass through float16, and what each step leaves behind."""
@@ -14,6 +16,11 @@ class ScaledSteps:
     def __init__(self, answer):
         self.answer = answer
         self.scalers = []  # those of PyTorch that were made
+
+    def note(self, scaler, *settings, **more):
+        """Make a scaler of PyTorch's, and note it."""
+        self.scalers.append(scaler)
+        made_by(scaler, *settings, **more)
 
     def optimizer(self, unit):
         """Return an optimizer for gradients of about `unit`: two groups, and one parameter that has no gradient."""
@@ -28,7 +35,7 @@ class ScaledSteps:
         for factors in gradients:
             loss = (torch.cat([one, two, last]).half().float() * factors).sum()
             before = loss.item()
-            with patch.object(torch.amp.GradScaler, "__init__", lambda *_, **__: self.scalers.append(1)):
+            with patch.object(torch.amp.GradScaler, "__init__", lambda *given, **more: self.note(*given, **more)):
                 scale = function(loss, optimizer, scale)
             found.append({
                 "next scale": None if scale is None else float(scale),
