@@ -54,11 +54,13 @@ class ScaledSteps:
     def exam(self):
         """Return the exam: two of four steps are to be skipped, for an infinity or a NaN anywhere."""
         def cases(random):
-            for unit, exponent in (1, 10), (1e-8, 16), (40, int(random.integers(4, 9))):
-                scale = 2.0**exponent
+            places = random.permutation(6)
+            kinds = random.permutation([1, -1, float("nan")] * 2)
+            for number, (unit, exponent) in enumerate([(1, 10), (1e-8, 16), (40, random.integers(4, 9))]):
+                scale = 2.0**int(exponent)
                 gradients = unit * random.uniform(0.5, 2, (4, 6)) * random.choice([-1, 1], (4, 6))
-                for step in int(random.integers(2)), 2:
-                    gradients[step, random.integers(6)] = random.choice([1, -1, float("nan")]) * 16 * 65504 / scale
+                for step, each in (random.integers(2), 2 * number), (2, 2 * number + 1):
+                    gradients[step, places[each]] = kinds[each] * 16 * 65504 / scale
                 yield torch.as_tensor(gradients).float(), self.optimizer(unit), scale
 
         return Exam(right_step, cases, self.use, tolerance=1e-3)
