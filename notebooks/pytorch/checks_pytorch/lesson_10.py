@@ -21,6 +21,7 @@ CASES = [(2, 64, 50, 128, 4, 0.5, 1e10), (1, 32, 200, 64, 3, 2.0, 1e9), (3, 96, 
 ANY_MACHINE = MachineLimits("any", peak=1.0, bandwidth=1.0, dispatch=1.0)  # only counts and the clock are used
 MANY_CALLS = 1000  # of operators, in one run
 FEW_CALLS = 250  # of operators: a hundredth of those of program a
+ROUNDING = {"a": 3e-6, "e": 1e-4}  # in e, a ReLU near zero may turn out otherwise in other orders of sums
 LITTLE = 100_000  # bytes per operator: it fits into a cache
 
 
@@ -53,10 +54,10 @@ def check_1(answer):
     def cases(random):
         """Yield steps in which attention is a large part, and biases and norms a small one."""
         for length, rows in (1, 1), (512, 3), (2048, int(random.integers(1, 9))):
-            layers, width, vocabulary = int(random.integers(1, 9)), 64 * int(random.integers(3, 7)), 50
-            step = layers, width, vocabulary, length, rows
-            seconds = 10 ** random.uniform(-2, 1) * length**2
-            yield *step, seconds, _mfu(*step, seconds, 1) / random.uniform(0.6, 0.9)
+            layers, width = int(random.integers(1, 9)), 64 * int(random.integers(3, 7))
+            vocabulary = int(random.integers(50, 5000))
+            step = layers, width, vocabulary, length, rows, 10 ** random.uniform(-2, 1) * length**2  # seconds
+            yield *step, _mfu(*step, 1) / random.uniform(0.6, 0.9)
 
     return check(
         answer,
@@ -184,16 +185,16 @@ def check_2(answer):
 
 def check_3(answer):
     """Check new functions in place of the programs with too many operators and with repeated work."""
-    started = []  # threads
-    threads = torch.get_num_threads()
+    started, threads = [], torch.get_num_threads()
 
     def examined(name):
-        return Exam(PROGRAMS[name], lambda random: [(int(random.integers(10**6)),)], tolerance=3e-5).rules()[0][1]
+        exam = Exam(PROGRAMS[name], lambda random: [(int(random.integers(10**6)),)], tolerance=ROUNDING[name])
+        return exam.rules()[0][1]
 
     def same(name):
         def holds(new):
             seeds = torch.randint(10**6, (2,)).tolist()
-            return all(abs(float(new[name](seed)) / PROGRAMS[name](seed) - 1) < 1e-4 for seed in seeds)
+            return all(abs(float(new[name](seed)) / PROGRAMS[name](seed) - 1) < ROUNDING[name] for seed in seeds)
         return holds
 
     def for_given(name, rule):
@@ -211,11 +212,10 @@ def check_3(answer):
         return isinstance(new, Mapping) and set(new) <= set(PROGRAMS) and all(map(callable, new.values())) and new
 
     def counted(new, name):
-        seed = torch.randint(10**6, ()).item()
-        return count_work(lambda: new[name](seed))
+        return count_work(lambda: new[name](torch.randint(10**6, ()).item()))
 
     def seconds_of(function):
-        before = time.process_time()
+        before = time.process_time()  # of all threads
         function(torch.randint(10**6, ()).item())
         return time.process_time() - before
 
@@ -242,7 +242,7 @@ def check_3(answer):
          "program e still does more FLOPs than its task needs"),
         ("e-unseen", for_given("e", lambda new: counted(new, "e").flops > 0.9 * NEEDED["e"]),
          "program e does fewer FLOPs in PyTorch than its task needs: what is computed elsewhere cannot be counted"),
-        *((name, for_given(name, lambda new, name=name: examined(name)(new[name])), "") for name in PROGRAMS),
+        *((name, for_given(name, lambda new, name=name: examined(name)(new[name])), "") for name in ROUNDING),
         ("other-programs", lambda new: set(new) == {"a", "e"},
          "the two whose faults are overhead and repeated work, and no other"),
         seconds=10,

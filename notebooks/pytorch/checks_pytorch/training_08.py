@@ -7,6 +7,8 @@ from torch import nn
 from d2lhelpers.examine import Exam
 from d2lhelpers.torch.gpt import GPT
 
+made_by = torch.amp.GradScaler.__init__
+
 
 class ScaledSteps:
     """Steps with a loss scale: losses whose gradients pass through float16, and what each step leaves behind."""
@@ -14,6 +16,11 @@ class ScaledSteps:
     def __init__(self, answer):
         self.answer = answer
         self.scalers = []  # those of PyTorch that were made
+
+    def note(self, scaler, *settings, **more):
+        """Make a scaler of PyTorch's, and note it."""
+        self.scalers.append(scaler)
+        made_by(scaler, *settings, **more)
 
     def optimizer(self, unit):
         """Return an optimizer for gradients of about `unit`: two groups, and one parameter that has no gradient."""
@@ -28,7 +35,7 @@ class ScaledSteps:
         for factors in gradients:
             loss = (torch.cat([one, two, last]).half().float() * factors).sum()
             before = loss.item()
-            with patch.object(torch.amp.GradScaler, "__init__", lambda *_, **__: self.scalers.append(1)):
+            with patch.object(torch.amp.GradScaler, "__init__", lambda *given, **more: self.note(*given, **more)):
                 scale = function(loss, optimizer, scale)
             found.append({
                 "next scale": None if scale is None else float(scale),
@@ -47,11 +54,13 @@ class ScaledSteps:
     def exam(self):
         """Return the exam: two of four steps are to be skipped, for an infinity or a NaN anywhere."""
         def cases(random):
-            for unit, exponent in (1, 10), (1e-8, 16), (40, int(random.integers(4, 9))):
-                scale = 2.0**exponent
+            places = random.permutation(6)
+            kinds = random.permutation([1, -1, float("nan")] * 2)
+            for number, (unit, exponent) in enumerate([(1, 10), (1e-8, 16), (40, random.integers(4, 9))]):
+                scale = 2.0**int(exponent)
                 gradients = unit * random.uniform(0.5, 2, (4, 6)) * random.choice([-1, 1], (4, 6))
-                for step in int(random.integers(2)), 2:
-                    gradients[step, random.integers(6)] = random.choice([1, -1, float("nan")]) * 16 * 65504 / scale
+                for step, each in (random.integers(2), 2 * number), (2, 2 * number + 1):
+                    gradients[step, places[each]] = kinds[each] * 16 * 65504 / scale
                 yield torch.as_tensor(gradients).float(), self.optimizer(unit), scale
 
         return Exam(right_step, cases, self.use, tolerance=1e-3)

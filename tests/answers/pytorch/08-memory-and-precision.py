@@ -327,15 +327,47 @@ def answer_2(loss, optimizer, scale):
 # %% 2 wrong: uses-scaler
 def answer_2(loss, optimizer, scale):
     scaler = torch.amp.GradScaler("cpu", init_scale=scale)
-    torch.autograd.backward(loss, torch.tensor(float(scale)))
-    gradients = [each.grad for group in optimizer.param_groups for each in group["params"] if each.grad is not None]
-    finite = all(each.isfinite().all() for each in gradients)
-    if finite:
-        for each in gradients:
-            each /= scale
-        optimizer.step()
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
     optimizer.zero_grad()
-    return scale if finite else scale / 2
+    return scaler.get_scale()
+
+# %% 2 right
+# In double precision, after a copy of the gradients; NaN and infinity are found by a difference.
+def answer_2(loss, optimizer, scale):
+    optimizer.zero_grad()
+    torch.autograd.backward([loss], [torch.tensor(scale, dtype=loss.dtype)])
+    with torch.no_grad():
+        every = [each for group in optimizer.param_groups for each in group["params"] if each.grad is not None]
+        broken = sum(int((each.grad - each.grad != 0).sum()) for each in every)
+        if not broken:
+            for each in every:
+                each.grad.copy_(each.grad.double() / scale)
+            optimizer.step()
+        for each in every:
+            each.grad = None
+    return scale if broken == 0 else 0.5 * scale
+
+# %% 2 wrong: scale-changes
+# Doubles after a good step.
+#- return scale if broken == 0 else 0.5 * scale
+#+ return 2 * scale if broken == 0 else 0.5 * scale
+
+# %% 2 wrong: no-step
+# Skips the good ones.
+#- if not broken:
+#+ if broken:
+
+# %% 2 wrong: infinite-parameters
+# Allows one.
+#- if not broken:
+#+ if broken <= 1:
+
+# %% 2 wrong: other-gradients
+# The root.
+#- each.grad.double() / scale
+#+ each.grad.double() / scale**0.5
 
 # %% 3 right
 def answer_3(net, steps):

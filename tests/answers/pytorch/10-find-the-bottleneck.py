@@ -290,6 +290,10 @@ answer_3 = {"a": lambda: 0.3}  # no-number
 answer_3 = {"a", "e"}  # no-dictionary
 answer_3 = {"a": 0.3}  # no-dictionary
 
+# %% 3 wrong: a-differs
+# A few rows are left out.
+answer_3 = {"a": lambda seed: F.normalize((rows := p._numbers(seed, 5000, 64)[5:]) - rows.mean(1)[:, None]).amax(1).mean()}
+
 # %% 3 wrong: changes-threads
 # The reader's kernel has two threads from now on.
 def threaded(seed):
