@@ -120,7 +120,7 @@ class Exam:
                                 name=name + place, given=shown(found[1]), right=shown(found[2]))
                     yield Broken("wrong-effect", words)
             for what in sorted(given.touched - right.touched - set(self.free)):
-                yield Broken("changes-surroundings", say("it changes {what}, and leaves it so", what=say(what)))
+                yield Broken("changes-surroundings", say("it changes {what}, and leaves it so", what=in_words(what)))
             if earlier and difference(plain(earlier.object), earlier.result) and not _is_altered(wanted[0]):
                 yield Broken("changes-result", say("when it is called again, it changes what it returned before"))
             earlier = given
@@ -179,14 +179,22 @@ def shown(value: object) -> str:
 
 
 def surroundings() -> dict[str, object]:
-    """Return by name what a function should leave as it is: seeds, modes, threads, the working folder, variables."""
-    found = {"seeds": [random.getstate(), pickle.dumps(np.random.get_state())], "the working folder": os.getcwd(),
-             "an environment variable": dict(os.environ)}
+    """Return by name what a function should leave as it is; `in_words` says what the names mean."""
+    found = {"seeds": [random.getstate(), pickle.dumps(np.random.get_state())], "folder": os.getcwd(),
+             "variables": dict(os.environ)}
     torch, mxnet = sys.modules.get("torch"), sys.modules.get("mxnet")
     if torch:
         found["seeds"] += torch.get_rng_state().tolist()
-        found |= {"PyTorch's number of threads": torch.get_num_threads(), "whether gradients are on":
-                  torch.is_grad_enabled(), "the default type": torch.get_default_dtype()}
+        found |= {"threads": torch.get_num_threads(), "gradients on": torch.is_grad_enabled(),
+                  "type": torch.get_default_dtype()}
     if mxnet:
-        found |= {"whether MXNet records": mxnet.autograd.is_recording(), "MXNet's mode": mxnet.autograd.is_training()}
+        found |= {"records": mxnet.autograd.is_recording(), "mode": mxnet.autograd.is_training()}
     return found
+
+
+def in_words(name: str) -> str:
+    """Return what a name of `surroundings` means, in the reader's language."""
+    return {"seeds": say("the seed of random numbers"), "folder": say("the working folder"),
+            "variables": say("an environment variable"), "threads": say("PyTorch's number of threads"),
+            "gradients on": say("whether PyTorch keeps gradients"), "type": say("PyTorch's default type"),
+            "records": say("whether MXNet records"), "mode": say("MXNet's mode")}[name]

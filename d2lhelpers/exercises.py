@@ -158,8 +158,8 @@ def check(answer: object, *rules: tuple, seconds: int = 0) -> bool:
         fault = Broken("endless", hint, say("It was still running after {seconds} seconds.", seconds=CHECK_SECONDS))
     broken = fault.rule if fault else ""
     if fault:
-        raised = f" {fault.raised}" if fault.raised else ""
-        print(say("not yet.{raised} Hint: {hint}", raised=raised, hint=fault.hint))
+        raised = say("not yet. {raised} Hint: {hint}", raised=fault.raised, hint=fault.hint)
+        print(raised if fault.raised else say("not yet. Hint: {hint}", hint=fault.hint))
     else:
         print(say("right"))
     return not fault

@@ -75,7 +75,7 @@ class Anything(list):
     (kept_late, "changes-result", "it changes what it returned before"),
     (kept, "", "right"),
     (empties, "wrong-effect", r"called with numbers = \[-?\d\], more = \d, it leaves numbers as \[\] where"),
-    (seeds, "changes-surroundings", "it changes seeds, and leaves it so"),
+    (seeds, "changes-surroundings", "it changes the seed of random numbers, and leaves it so"),
 ])
 def test_an_exam_finds_each_kind_of_fault(capsys, answer, rule, words):
     """What is wrong, wrong the second time, or changed on the way is named; what is right in meaning is right."""
