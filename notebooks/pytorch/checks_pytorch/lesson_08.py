@@ -172,7 +172,7 @@ def check_2(answer):
 
 def check_3(answer, fit, vocabulary):
     """Check a function that trains as `fit` does, in memory that stays level, with small networks."""
-    fits = Fits(fit)
+    fits = Fits(fit, vocabulary)
 
     def is_vector(f):
         best = f(fits.network(1), 1)[2]

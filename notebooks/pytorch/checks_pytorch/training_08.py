@@ -90,14 +90,15 @@ class Jumpy(GPT):
 class Fits:
     """Trainings as by `fit` of the lesson, whose text and loss they use, with small networks."""
 
-    def __init__(self, fit):
+    def __init__(self, fit, vocabulary):
         self.lesson = fit.__globals__
+        self.vocabulary = vocabulary
 
     def network(self, seed):
         """Return a new small network."""
         with torch.random.fork_rng([]):
             torch.manual_seed(int(seed))
-            return Jumpy(len(self.lesson["letters"]), width=16, heads=1, layers=1).double()
+            return Jumpy(self.vocabulary, width=16, heads=1, layers=1).double()
 
     def right(self, net, steps):
         """Train as `fit` does, in memory that stays level."""
