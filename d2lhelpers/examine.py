@@ -128,6 +128,7 @@ class Exam:
 
     def _use(self, function, arguments):
         """Use a function, and return what can be known afterwards."""
+        draw_once()  # otherwise a function that has set a seed before would find it as it leaves it
         before = surroundings()
         result = self.use(function, *arguments)
         if isinstance(result, Iterator):
@@ -176,6 +177,14 @@ def shown(value: object) -> str:
     if isinstance(value, np.ndarray) and value.size > MANY:
         return say("an array of {sizes}", sizes=" × ".join(map(str, value.shape)))
     return text if len(text) <= SHOWN else text[:SHOWN] + " …"
+
+
+def draw_once() -> None:
+    """Draw a number from each generator of random numbers."""
+    random.random()
+    np.random.random()
+    if "torch" in sys.modules:
+        sys.modules["torch"].rand(1)
 
 
 def surroundings() -> dict[str, object]:

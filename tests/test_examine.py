@@ -79,7 +79,7 @@ class Anything(list):
 ])
 def test_an_exam_finds_each_kind_of_fault(capsys, answer, rule, words):
     """What is wrong, wrong the second time, or changed on the way is named; what is right in meaning is right."""
-    random.seed(2)
+    random.seed(1)
     assert check(answer, *Exam(add, sums).rules()) is not bool(rule)
     assert exercises.broken == rule
     assert re.search(words, capsys.readouterr().out)
