@@ -1,11 +1,13 @@
 """Plain values of what a reader's code gives, so that no class of the reader's takes part in a comparison."""
 import inspect
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 SCALARS = bool, int, float, complex, str, bytes
+LONGEST = 100_000  # of an iterator, which may have no end, no more is read
 
 
 def plain(value: Any) -> Any:
@@ -54,7 +56,7 @@ def _of_framework(value):
         return plain(value.state_dict())
     if hasattr(value, "set_learning_rate"):  # Gluon's Trainer
         return {"learning_rate": value.learning_rate}
-    return [plain(each) for each in value] if isinstance(value, Iterable) else value
+    return [plain(each) for each in islice(value, LONGEST)] if isinstance(value, Iterable) else value
 
 
 def difference(given: Any, right: Any, tolerance: float = 1e-5, path: tuple = ()) -> tuple | None:
