@@ -13,11 +13,10 @@ import numpy as np
 from .attempts import Attempt
 from .exercises import Broken
 from .messages import say
-from .plain import difference, plain
+from .plain import FEW, difference, plain
 
 seed: int | None = None  # set it to the number that a hint has shown, and checks draw those cases again
 SHOWN = 70  # letters of a value in a hint
-MANY = 12  # numbers of an array of which a hint shows no more than the shape
 
 
 def call(function: Callable[..., object], *arguments: object) -> object:
@@ -111,13 +110,12 @@ class Exam:
             if found and right.result is not None:
                 yield Broken("wrong-again" if earlier else "wrong-result",
                              say("{told}, it gives {given} where {right} is right", told=told,
-                                 given=shown(found[1]), right=shown(found[2])))
+                                 given=shown(found[1]) + place_of(found), right=shown(found[2])))
             for name, one, other in zip(names, given.arguments, right.arguments, strict=False):
                 found = difference(one, other, self.tolerance)
                 if found:
-                    place = "".join(f"[{each!r}]" for each in found[0])
                     words = say("{told}, it leaves {name} as {given} where {right} is right", told=told,
-                                name=name + place, given=shown(found[1]), right=shown(found[2]))
+                                name=name, given=shown(found[1]) + place_of(found), right=shown(found[2]))
                     yield Broken("wrong-effect", words)
             for what in sorted(given.touched - right.touched - set(self.free)):
                 yield Broken("changes-surroundings", say("it changes {what}, and leaves it so", what=in_words(what)))
@@ -173,8 +171,8 @@ def shown(value: object) -> str:
     if callable(value):
         return getattr(value, "__name__", type(value).__name__)
     value = plain(value)
-    text = repr(value.tolist() if isinstance(value, np.ndarray) and value.size <= MANY else value)
-    if isinstance(value, np.ndarray) and value.size > MANY:
+    text = repr(value.tolist() if isinstance(value, np.ndarray) and value.size <= FEW else value)
+    if isinstance(value, np.ndarray) and value.size > FEW:
         return say("an array of {sizes}", sizes=" × ".join(map(str, value.shape)))
     return text if len(text) <= SHOWN else text[:SHOWN] + " …"
 
@@ -185,6 +183,12 @@ def draw_once() -> None:
     np.random.random()
     if "torch" in sys.modules:
         sys.modules["torch"].rand(1)
+
+
+def place_of(found: tuple) -> str:
+    """Return where in a value a difference was found, in words; nothing if it is the whole value."""
+    place = "".join(f"[{each!r}]" for each in found[0])
+    return say(" (at {place})", place=place) if place else ""
 
 
 def surroundings() -> dict[str, object]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 SCALARS = bool, int, float, complex, str, bytes
+FEW = 12  # numbers of an array that are shown together
 LONGEST = 100_000  # of an iterator, which may have no end, no more is read
 
 
@@ -75,7 +76,13 @@ def difference(given: Any, right: Any, tolerance: float = 1e-5, path: tuple = ()
         return next((each for each in found if each), None)
     one, two = _numbers(given), _numbers(right)
     if one is not None and two is not None:
-        return None if _close(one, two, tolerance) else (path, given, right)
+        if _close(one, two, tolerance):
+            return None
+        if one.shape != two.shape or one.size <= FEW:
+            return path, given, right
+        apart = np.nan_to_num(np.abs(one - two), nan=np.inf)  # of many numbers, those farthest apart
+        place = np.unravel_index(np.argmax(apart), one.shape)
+        return (*path, *map(int, place)), one[place].item(), two[place].item()
     if isinstance(right, list | tuple) and isinstance(given, list | tuple):
         if len(given) != len(right):
             return path, given, right

@@ -1,30 +1,14 @@
 """Check the answers to the exercises of lesson 03, Asynchronous computation."""
-import contextlib
 import itertools
 
-from mxnet import np, npx
+from mxnet import np
 from scripts import slow_epoch
 
 from d2lhelpers import Timeline
 from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
 
-
-def spoiled(shape=()):
-    """Return an array whose values cannot be computed: whoever waits for them gets a ValueError."""
-    return np.random.normal(0, -1, size=shape)
-
-
-def raises(work):
-    """Return whether `work()` itself raised the error of a spoiled array; afterwards none of it is left."""
-    try:
-        work()
-        raised = False
-    except ValueError:
-        raised = True
-    with contextlib.suppress(ValueError):  # what nobody waited for
-        npx.waitall()
-    return raised
+from .spoiled import raises, spoiled
 
 
 def some_results(random):

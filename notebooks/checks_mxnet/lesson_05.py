@@ -11,7 +11,7 @@ from d2lhelpers.exercises import check
 from d2lhelpers.plots import is_communication
 
 from .cases_05 import attached, passes_of, right_bucket, right_step, single, some_parameters, some_steps
-from .lesson_03 import raises, spoiled
+from .spoiled import raises, spoiled
 
 FUNCTION = "give a function: its name alone, without parentheses"
 
