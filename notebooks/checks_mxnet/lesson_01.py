@@ -73,10 +73,10 @@ class _Network(nn.HybridSequential):
             layer.traced = layer.ran = 0
 
 
-def counted_network():
-    """Return a small network that counts in `traced` and `ran` how its layers' Python code is used."""
+def counted_network(inputs=3):
+    """Return a small network for so many inputs that counts in `traced` and `ran` how its layers' Python code is used."""
     net = _Network()
-    net.add(_Counted(4, activation="relu", in_units=3), _Counted(2, in_units=4))
+    net.add(_Counted(4, activation="relu", in_units=inputs), _Counted(2, in_units=4))
     net.initialize()
     return net
 
