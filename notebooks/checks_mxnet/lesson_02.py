@@ -141,7 +141,7 @@ def check_3(answer, MLP):
          "its parameters have not been initialized. Which line of MLP does that?"),
         ("wrong-shape", lambda a: a()(dark).shape == (3, 10),
          "imperatively, three images of 8 by 8 need three rows of ten numbers"),
-        ("other-layers", lambda a: len(a().collect_params()) == 4 and pair(),
+        ("other-layers", lambda a: len(a().collect_params().keys()) == 4 and pair(),
          "it needs the two layers of the MLP, in the same order"),
         ("wrong-if-dark-or-bright", lambda a: agree(pair(), dark) or agree(pair(), bright),
          "imperatively, it differs from the MLP for dark and for bright images: compare the two line by line"),
