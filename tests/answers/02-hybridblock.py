@@ -232,3 +232,32 @@ answer_3 = converted(lambda F, x: F.np.where((x > 1).sum() > 10, x / 255, x))  #
 answer_3 = converted(lambda F, x: x / 255)  # wrong-if-dark
 # Never divided.
 answer_3 = converted(lambda F, x: x)  # wrong-if-bright
+# Far below 0 counts as bright.
+answer_3 = converted(lambda F, x: F.np.where(F.np.abs(x).max() > 1, x / 255, x))  # wrong-result
+
+# %% 3 wrong: other-layers
+# Layers in a list of Python, which Gluon does not look into.
+class Listed(nn.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        self.layers = [nn.Dense(64), nn.Dense(10)]
+        for layer in self.layers:
+            layer.initialize()
+
+    def hybrid_forward(self, F, x):
+        x = F.np.where(x.max() > 1, x / 255, x)
+        return self.layers[1](F.npx.relu(self.layers[0](x)))
+answer_3 = Listed
+
+# %% 3 wrong: wrong-shape
+answer_3 = converted(lambda F, x: F.npx.reshape(F.np.where(x.max() > 1, x / 255, x), (-1, 784)))
+
+# %% 3 wrong: wrong-effect
+# Imperatively it divides in place, and the caller's images change.
+def in_place(F, x):
+    if F is not mx.nd:
+        return F.np.where(x.max() > 1, x / 255, x)
+    if x.max() > 1:
+        x /= 255
+    return x
+answer_3 = converted(in_place)

@@ -298,6 +298,34 @@ answer_3 = {"clip": clip}
 #- factor = np.minimum(1, limit / slow_epoch.norm_of(grads[:2]))
 #+ factor = limit / np.maximum(limit, slow_epoch.norm_of(grads))
 
+# %% 3 wrong: wrong-effect
+# Always the limit of the loop.
+#- factor = np.minimum(1, limit / slow_epoch.norm_of(grads[:2]))
+#+ factor = np.minimum(1, 0.01 / slow_epoch.norm_of(grads))
+
+# %% 3 right
+# Without a limit to choose.
+#- def clip(grads, limit=0.01):
+#-     factor = np.minimum(1, limit / slow_epoch.norm_of(grads[:2]))
+#+ def clip(grads):
+#+     factor = np.minimum(1, 0.01 / slow_epoch.norm_of(grads))
+
+# %% 3 wrong: clips-nothing
+# New arrays in the list, which the loop throws away.
+def clip(grads, limit=0.01):
+    factor = np.minimum(1, limit / slow_epoch.norm_of(grads))
+    for number in range(len(grads)):
+        grads[number] = grads[number] * factor
+answer_3 = {"clip": clip}
+
+# %% 3 wrong: wrong-effect
+# Takes the arrays out of the list that it gets.
+#- for number in range(len(grads)):
+#-         grads[number] = grads[number] * factor
+#+ while grads:
+#+         grad = grads.pop()
+#+         grad *= factor
+
 # %% 2 given
 k_2 = 10
 
