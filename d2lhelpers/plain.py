@@ -86,7 +86,8 @@ def difference(given: Any, right: Any, tolerance: float = 1e-5, path: tuple = ()
     if isinstance(right, list | tuple) and isinstance(given, list | tuple):
         if len(given) != len(right):
             return path, given, right
-        found = (difference(each, other, tolerance, path) for each, other in zip(given, right, strict=True))
+        pairs = enumerate(zip(given, right, strict=True))
+        found = (difference(each, other, tolerance, (*path, number)) for number, (each, other) in pairs)
         return next((each for each in found if each), None)
     same = type(given) is type(right) and not isinstance(right, np.ndarray) and given == right
     return None if same else (path, given, right)
