@@ -15,12 +15,13 @@ def groups(rank, shape):
 
 
 def meshes(random):
-    """Yield ranks and the shapes of their meshes: of one to four dimensions, some of length 1."""
+    """Yield ranks and the shapes of their meshes: of one to five dimensions, some of length 1, and a large one."""
     yield 1, (1, 2)
-    for dimensions in 1, 2, 3, 4:
+    for dimensions in 1, 2, 3, 4, 5:
         for _ in range(3):
             shape = tuple(random.integers(1, 5, size=dimensions).tolist())
             yield int(random.integers(math.prod(shape))), shape
+    yield int(random.integers(1024, 16384)), (128, 16, 8)
 
 
 def check_1(answer):

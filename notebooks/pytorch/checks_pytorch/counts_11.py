@@ -2,6 +2,8 @@
 import contextlib
 import functools
 import inspect
+import threading
+from unittest.mock import patch
 
 import torch
 import torch.distributed as dist
@@ -154,13 +156,15 @@ def of_one(answer, seed, before, after, expected):
     doors = {name: getattr(torch.Tensor, name) for name in DOORS}
     for name, door in doors.items():
         setattr(torch.Tensor, name, calls.count_read(door))
-    _, end, history = run_eagerly(answer, batches(seed), calls, flops)
+    threads, start = [], threading.Thread.start
+    with patch.object(threading.Thread, "start", lambda thread: threads.append(thread) or start(thread)):
+        _, end, history = run_eagerly(answer, batches(seed), calls, flops)
     for name, door in doors.items():
         setattr(torch.Tensor, name, door)
     if any(isinstance(number, torch.Tensor) for pair in history for number in pair):
         raise TypeError("run should return numbers, not tensors")
     found = {"steps": len(history), "reads": calls.reads, "flops": round(flops.get_total_flops() / STEPS / 1e6),
-             "narrow": calls.narrow}
+             "narrow": calls.narrow, "threads": len(threads)}
 
     first, third = LiveBytes(), LiveBytes()  # of one step, and of three equal ones
     run_eagerly(answer, batches(seed)[:1], first)

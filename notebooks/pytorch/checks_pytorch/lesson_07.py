@@ -103,7 +103,10 @@ def interrupt(pack, unpack):
     steps = 5 + seed % 3
     try:
         undisturbed = snapshot(trained(seed, steps + 6))
-        job = trained(seed, steps)
+        job = trained(seed, 2)
+        pack(job)  # a job is packed more than once
+        for _ in range(steps - 2):
+            job.step()
         stored = snapshot(job)
         state = pack(job)
         for _ in range(6):

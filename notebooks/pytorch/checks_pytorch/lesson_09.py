@@ -134,8 +134,16 @@ def check_2(answer, net):
         return True
 
     def stays(_):
-        """Return whether all that was returned lies in the memory of the first."""
-        return all(len({each[half].untyped_storage().data_ptr() for each in made["returned"]}) == 1 for half in (0, 1))
+        """Return whether all that was returned lies in the memory of the first, in a larger cache, too."""
+        cache = answer(40)
+        larger = [cache.append(fresh(1), fresh(1)) for _ in range(40)]
+        return all(len({each[half].untyped_storage().data_ptr() for each in found}) == 1
+                   for found in (made["returned"], larger) for half in (0, 1))
+
+    def small(_):
+        """Return whether the memory is no larger than the room."""
+        memory = {each.untyped_storage().data_ptr(): each.untyped_storage().nbytes() for each in made["returned"][-1]}
+        return sum(memory.values()) < 1.5 * sum(each.nbytes for each in made["returned"][-1])
 
     def on_device(_):
         """Return whether it works where the keys are: on a device that needs no memory."""
@@ -190,6 +198,7 @@ def check_2(answer, net):
         ("copies-room", lambda _: moved(8, 256) <= 1.5 * moved(8, 16),
          "one token moves more bytes the more room there is: it copies even the empty places"),
         ("takes-memory-again", stays, "it takes new memory as tokens come: what it returned first lies elsewhere"),
+        ("too-much-memory", small, "it takes more memory than its room needs"),
         ("other-device", on_device,
          "its memory is not on the device of the keys: try tensors on the device \"meta\", which need none"),
         ("silent-overflow", refuses, "a token for which there was no room was lost without an error"),

@@ -67,12 +67,16 @@ CONTRACT = [  # what every answer has to keep: rules for all of its counts, as f
     ("replicas-differ", lambda found: found["gap"] < 1e-5, "after training, two processes hold different parameters"),
     ("not-float32", lambda found: not found["narrow"],
      "some of what is multiplied or sent has fewer bits: the contract says float32"),
+    ("other-thread", lambda found: not found["threads"],
+     "it starts a thread: let the work be done here, where it can be counted"),
     ("too-little-work", lambda found: found["flops"] >= 200,
      "that is less arithmetic than the forward and backward passes of these batches need"),
     ("grows", lambda found: found["growth"] < 0.05,
      "at the peak of the third step more is alive than at that of the first: what is kept from step to step?"),
     ("batch-not-split", lambda found: 0.7 < found["work"] < 0.8,
      "with shares of 3 to 1, one process should compute 9 of 12 rows"),
+    ("sent-elsewhere", lambda found: found["sent"] > 100,
+     "the collectives get less than the gradients: what is sent in another way cannot be counted"),
 ]
 
 CAPSTONE = Capstone(Training, count, TARGETS, CONTRACT)

@@ -31,7 +31,10 @@ def use_cache(make, room, pieces):
     found = []
     for keys, values in pieces:
         try:
-            given = [each.clone() for each in cache.append(keys.clone(), values.clone())]
+            fresh = keys.clone(), values.clone()
+            given = [each.clone() for each in cache.append(*fresh)]
+            if not all(map(torch.equal, fresh, (keys, values))):
+                given = "changed arguments"
         except Exception:
             given = "an error"
         found.append((given, int(cache.length)))
@@ -85,7 +88,10 @@ def serving_exam():
 
     def cases(random):
         for number in 1, 2, 4:
-            system, *asked = drawn(random, *random.integers(1, 9, 1 + number).tolist())
-            yield network(int(random.integers(10**6))), system, asked, int(random.integers(1, 6))
+            net = network(int(random.integers(10**6)))
+            lengths = random.integers(1, 9, 1 + number).tolist()
+            for _ in range(2):  # the second time with another system prompt, as long as the first
+                system, *asked = drawn(random, *lengths)
+                yield net, system, asked, int(random.integers(1, 6))
 
     return Exam(truth, cases, use)

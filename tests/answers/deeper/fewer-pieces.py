@@ -82,6 +82,9 @@ answer_1 = lambda g: g / g.abs().max().clamp(min=1)  # norm-not-one
 answer_1 = lambda g: g / g.norm(1).clamp(min=1)  # norm-not-one
 answer_1 = lambda g: g / g.norm().clamp(min=1.001)  # short-gradient-changed
 answer_1 = lambda g: g.double() / g.double().norm().clamp(min=1)  # other-type
+answer_1 = lambda g: g.float() / g.float().norm().clamp(min=1)  # other-type
+# Right for norms up to a thousand.
+answer_1 = lambda g: g / g.norm().clamp(min=1, max=1000)  # wrong-result
 answer_1 = lambda g: g / g.norm().clamp(max=1)  # norm-not-one
 answer_1 = lambda g: (g / g.norm().clamp(min=1)).flatten().view(len(g), -1)  # wrong-result
 answer_1 = lambda g: torch.nn.functional.normalize(g, dim=(0, 1)) * g.norm().clamp(max=1)  # raises
@@ -90,3 +93,5 @@ answer_1 = lambda g: torch.nn.functional.normalize(g, dim=(0, 1)) * g.norm().cla
 answer_1 = lambda g: torch.nn.functional.normalize(g.flatten(), dim=0).view_as(g) * g.norm().clamp(max=1)
 answer_1 = lambda g: torch.renorm(g.reshape(1, -1), 2, 0, 1).view_as(g)
 answer_1 = lambda g: g * (1 / g.norm()).clamp(max=1)
+answer_1 = lambda g: g / max(g.norm(), 1)
+answer_1 = lambda g: torch.cond(g.norm() > 1, lambda g: g / g.norm(), lambda g: g.clone(), (g,))

@@ -128,3 +128,13 @@ def answer_1(rank, shape):
 # The stride is that of the neighbour alone.
 #- stride *= size
 #+ stride = size
+
+# %% 1 wrong: wrong-result
+# No more than four dimensions.
+#- return found
+#+ return found[-4:]
+
+# %% 1 wrong: wrong-result
+# A rank has a byte.
+#- return found
+#+ return [[each % 256 for each in group] for group in found]

@@ -268,6 +268,25 @@ def pack(job):
 
 answer_2 = pack, lambda job, state: None
 
+# %% 2 wrong: other-parameters
+# Stores only once.
+first = []
+
+def pack(job):
+    if not first:
+        first.append(copy.deepcopy([job.net.state_dict(), job.optimizer.state_dict(), job.schedule.state_dict(), job.done,
+                                    torch.get_rng_state()]))
+    return first[0]
+
+def unpack(job, state):
+    job.net.load_state_dict(state[0])
+    job.optimizer.load_state_dict(state[1])
+    job.schedule.load_state_dict(state[2])
+    job.done = state[3]
+    torch.set_rng_state(state[4])
+
+answer_2 = pack, unpack
+
 # %% 2 wrong, each line
 # unpack does nothing.
 answer_2 = (lambda job: {"done": job.done}), (lambda job, state: None)  # other-parameters

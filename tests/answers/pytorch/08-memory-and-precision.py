@@ -232,6 +232,16 @@ def answer_2(loss, optimizer, scale):
 #-     return scale if finite else scale / 2
 #+     return scale if finite else max(scale / 2, 256)
 
+# %% 2 wrong: wrong-result
+# Never below 1.
+#-     return scale if finite else scale / 2
+#+     return scale if finite else max(scale / 2, 1.0)
+
+# %% 2 wrong: wrong-result
+# Half of a whole number.
+#-     return scale if finite else scale / 2
+#+     return scale if finite else scale // 2
+
 # %% 2 wrong: infinite-parameters
 # One finite gradient in a parameter is not enough.
 #- finite = all(each.isfinite().all() for each in gradients)

@@ -495,3 +495,55 @@ def answer_3(net, system, requests, count):
         MEMO["c"] = empty_caches(net)
         net(system, MEMO["c"])
     return [answer(net, copy.deepcopy(MEMO["c"]), request, count) for request in requests]
+
+# %% 2 right
+class Own:
+    def __init__(self, room):
+        self.room, self.length, self.both = room, 0, None
+
+    def place(self, tensor):
+        return tensor.new_empty(*tensor.shape[:2], self.room, tensor.shape[3])
+
+    def append(self, keys, values):
+        end = self.length + keys.shape[2]
+        if end > self.room:
+            raise ValueError
+        if self.both is None:
+            self.both = self.place(keys), self.place(values)
+        for held, fresh in zip(self.both, (keys, values)):
+            held[:, :, self.length:end] = fresh
+        self.length = end
+        return [held[:, :, :end] for held in self.both]
+
+answer_2 = Own
+
+# %% 2 wrong: too-much-memory
+#-         return tensor.new_empty(*tensor.shape[:2], self.room, tensor.shape[3])
+#+         return tensor.new_empty(*tensor.shape[:2], 2 * self.room, tensor.shape[3])
+
+# %% 2 wrong: wrong-result
+# It writes into what it was given.
+#-             held[:, :, self.length:end] = fresh
+#+             held[:, :, self.length:end] = fresh
+#+             fresh.zero_()
+
+# %% 2 wrong: takes-memory-again
+# In pieces of sixteen tokens.
+#-         if self.both is None:
+#-             self.both = self.place(keys), self.place(values)
+#+         if self.both is None:
+#+             self.both = keys[:, :, :0], values[:, :, :0]
+#+         while end > self.both[0].shape[2]:
+#+             more = torch.zeros_like(keys[:, :, :1]).repeat(1, 1, 16, 1)
+#+             self.both = [torch.cat([held, more], dim=2) for held in self.both]
+
+# %% 3 wrong: wrong-result
+# Keeps the system prompt for the next call, and knows it by its length.
+kept = {}
+
+def answer_3(net, system, requests, count):
+    key = id(net), system.shape[1]
+    if key not in kept:
+        kept[key] = empty_caches(net)
+        net(system, kept[key])
+    return [answer(net, copy.deepcopy(kept[key]), request, count) for request in requests]

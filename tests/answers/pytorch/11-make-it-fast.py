@@ -450,3 +450,48 @@ class Uncounted(Gold):
 
 
 answer_3 = Uncounted
+
+# %% 1 wrong: other-thread
+# The second forward pass runs in a thread, where nobody counts.
+from threading import Thread
+
+
+class Aside(Training):
+    clip = Bronze.clip
+
+    def accuracy(self, ids, targets):
+        found = []
+        thread = Thread(target=lambda: found.append(Training.accuracy(self, ids, targets)))
+        thread.start()
+        thread.join()
+        return found[0]
+
+
+answer_1 = Aside
+
+# %% 3 wrong: sent-elsewhere
+# The gradients go through the store.
+import numpy
+
+
+class ByStore(Gold):
+    made = 0
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        ByStore.made += 1
+        self.turn = 0
+
+    def sum_gradients(self):
+        params = list(self.net.parameters())
+        message = torch.cat([param.grad.flatten() for param in params]).double() * self.weight()
+        store = dist.distributed_c10d._get_default_store()
+        key = f"{ByStore.made}, {self.turn}, "
+        self.turn += 1
+        store.set(f"{key}{self.rank}", message.numpy().tobytes())
+        total = sum(torch.from_numpy(numpy.frombuffer(store.get(f"{key}{rank}")).copy()) for rank in (0, 1))
+        for param, part in zip(params, total.split([param.numel() for param in params])):
+            param.grad = part.view_as(param).float()
+
+
+answer_3 = ByStore
