@@ -74,7 +74,7 @@ class _Network(nn.HybridSequential):
 
 
 def counted_network(inputs=3):
-    """Return a small network, with so many inputs, that counts how often its layers are traced and how often they run."""
+    """Return a small network with so many inputs; it counts how often its layers are traced, and how often they run."""
     net = _Network()
     net.add(_Counted(4, activation="relu", in_units=inputs), _Counted(2, in_units=4))
     net.initialize()
