@@ -40,7 +40,7 @@ def lists(random):
 
 
 def held(ahead, holding=1):
-    """Return how many batches are begun while the loop holds one, by its number, and whether it got it before the next."""
+    """Return how many batches are begun while the loop holds number `holding`, and whether that came in time."""
     begun = []
     in_time = []
     gate = threading.Event()
