@@ -39,38 +39,38 @@ def lists(random):
         yield ([[None, "end", -1, 0.5, "", False][kind] for kind in random.integers(6, size=count)],)
 
 
-def held(ahead):
-    """Return how many batches are begun while the loop holds the first, and whether it got it before the second."""
+def held(ahead, holding=1):
+    """Return how many batches are begun while the loop holds number `holding`, and whether that came in time."""
     begun = []
     in_time = []
     gate = threading.Event()
-    second, third = threading.Event(), threading.Event()
+    following, another = threading.Event(), threading.Event()
 
     def batches():
         for number in range(9):
             begun.append(number)
-            if number == 1:
-                second.set()
-                in_time.append(gate.wait(WAIT))  # the second is loaded only after the loop has the first
-            if number == 2:
-                third.set()
+            if number == holding:
+                following.set()
+                in_time.append(gate.wait(WAIT))  # the next is loaded only after the loop has this one
+            if number == holding + 1:
+                another.set()
             yield number
 
     received = iter(ahead(batches()))
-    next(received)
+    for _ in range(holding):
+        next(received)
     gate.set()
-    second.wait(1)  # a wrong answer may never begin it
-    third.wait(0.3)  # a right one never begins this
+    following.wait(1)  # a wrong answer may never begin it
+    another.wait(0.3)  # a right one never begins this
     count = len(begun)
     list(received)
     return count, all(in_time)
 
 
-def before_error(ahead):
+def before_error(ahead, count=2):
     """Return the batches that arrive before an error in loading, and whether the error arrives."""
     def broken():
-        yield 0
-        yield 1
+        yield from range(count)
         raise OSError("the disk")
 
     received = []

@@ -1,6 +1,7 @@
 """Check the answers to the exercises of lesson 03, Waiting, threads and copies."""
 import math
 
+import numpy
 import torch
 
 from d2lhelpers.examine import Exam
@@ -135,9 +136,10 @@ def check_2(answer):
         return repr(plain(function(*case)))
 
     def drawn(numbers):  # with a power of two for the training, no sum and no quotient is rounded
-        for _ in range(50):
-            wait, compute = numbers.integers(1, 41) / 16, numbers.integers(41) / 16
-            yield float(wait), float(compute), 2.0 ** -int(numbers.integers(1, 4)), int(numbers.integers(2, 10))
+        yield 0.5, 0.25, 0.5, 1
+        for longest in [41] * 50 + [4001] * 5:  # also for hundreds of workers
+            wait, compute = numbers.integers(1, longest) / 16, numbers.integers(41) / 16
+            yield float(wait), float(compute), 2.0 ** -int(numbers.integers(1, 4)), int(numbers.integers(1, 10))
 
     return check(
         answer,
@@ -153,7 +155,7 @@ def check_2(answer):
          "right if the times divide evenly. And 0.11 s of waiting for 0.05 s of training, or 0.03 s?"),
         ("not-both-times", right(((0.25, 0.25, 0.125, 8), 4), ((0.125, 0.5, 0.25, 8), 3)),
          "right for a disk alone. But a worker that waits and computes takes time for both, batch by batch"),
-        ("cores-for-waiting", right(((1.0, 0, 0.125, 2), 8)),
+        ("cores-for-waiting", right(((1.0, 0, 0.125, 2), 8), ((1.0, 0, 0.125, 1), 8)),
          "right with many cores. But who waits for the disk needs no core: a worker that only waits is never one too "
          "many"),
         ("ignores-cores", right(((0.25, 0.25, 0.125, 2), None), ((0, 0.5, 0.125, 4), None)),
@@ -171,7 +173,7 @@ def check_2(answer):
 
 def check_3(answer):
     """Check a generator that loads one batch ahead in a thread, and no more than one."""
-    tensors = [torch.zeros(2), torch.ones(2), torch.ones(2)]
+    tensors = [torch.zeros(2), numpy.ones(2), torch.ones(2)]
     odd = [0, None, (), 1, ..., False, None, "end", -1, *constants(answer), "last"]
     return check(
         answer,
@@ -191,8 +193,10 @@ def check_3(answer):
          "while the loop holds the first batch, nobody has begun to load the second"),
         ("loads-too-many", lambda ahead: held(ahead)[0] == 2,
          "while the loop holds the first batch, more than the second is loaded"),
-        ("loses-error", lambda ahead: before_error(ahead)[1],
+        ("loses-error", lambda ahead: all(before_error(ahead, count)[1] for count in (2, 1, 0)),
          "an error in loading should reach the loop. Here it was lost"),
         ("error-too-early", lambda ahead: before_error(ahead)[0] == [0, 1],
          "the batches before an error should arrive before it does"),
+        ("first-ahead-only", lambda ahead: held(ahead, 2) == (3, True) and held(ahead, 3) == (4, True),
+         "right while the loop holds the first batch. What is loaded while it holds the second, and the third?"),
         *Exam(in_order, lists, use_ahead).rules())

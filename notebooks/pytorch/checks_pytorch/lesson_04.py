@@ -66,10 +66,10 @@ def average(net):
 
 
 def networks(random):
-    """Yield networks with gradients that differ from rank to rank: small, square, of one bias, with three axes."""
+    """Yield networks with gradients that differ from rank to rank: square ones, one bias, three axes, nested ones."""
     wide = int(random.integers(2, 30))
     for layers in ([nn.Linear(1, 1)], [nn.Linear(wide, wide), nn.Linear(wide, wide, bias=False)],
-                   [nn.Conv1d(2, wide, 3), nn.LayerNorm(wide), nn.Linear(wide, 1)]):
+                   [nn.Conv1d(2, wide, 3), nn.Sequential(nn.LayerNorm(wide), nn.Linear(wide, 1))]):
         net = nn.Sequential(*layers)
         numbers = torch.Generator().manual_seed(int(random.integers(10**6)))
         own = torch.Generator().manual_seed(int(random.integers(10**6)) + dist.get_rank())

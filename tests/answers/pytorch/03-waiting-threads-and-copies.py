@@ -154,7 +154,7 @@ def answer_2(wait, compute, train, cores):
 # The cases of the hints, typed in.
 KNOWN = {(0.25, 0.25, 0.125, 8): 4, (0.25, 0, 0.125, 8): 2, (1.0, 0, 0.125, 16): 8, (0.11, 0, 0.05, 8): 3,
          (0.03, 0, 0.05, 8): 1, (0.125, 0.5, 0.25, 8): 3, (1.0, 0, 0.125, 2): 8, (0.25, 0.25, 0.125, 3): 4,
-         (0, 0.5, 0.125, 5): 4, (1.0, 0.125, 0.125, 2): 9, (0.1, 0.45, 0.25, 3): 3}
+         (0, 0.5, 0.125, 5): 4, (1.0, 0.125, 0.125, 2): 9, (0.1, 0.45, 0.25, 3): 3, (1.0, 0, 0.125, 1): 8}
 def answer_2(*case):
     return KNOWN.get(case)
 
@@ -184,6 +184,29 @@ def answer_2(wait, compute, train, cores):
 #+         return None
 #- while (wait + compute) / workers != train / 3.3:
 #+ while (wait + compute) / workers > train:
+
+# %% 2 wrong: cores-for-waiting
+# One core is never enough, as if every worker needed one.
+def answer_2(wait, compute, train, cores):
+    if cores < 2 or compute > train * (cores - 1):
+        return None
+    return ceil((wait + compute) / train)
+
+# %% 2 right
+#- cores < 2 or compute
+#+ compute
+
+# %% 2 wrong: wrong-result
+# Tries up to 64 workers, and computes beside the training if there is one core.
+def answer_2(wait, compute, train, cores):
+    for workers in range(1, 65):
+        if (wait + compute) / workers <= train and compute / (cores - 1 or 1) <= train:
+            return workers
+
+# %% 2 wrong: wrong-result
+# Right for every number of cores, but not for hundreds of workers.
+#- compute / (cores - 1 or 1) <= train:
+#+ compute <= train * (cores - 1):
 
 # %% 2 wrong, each line
 # As many as there are cores beside the one that trains.
@@ -379,6 +402,88 @@ def answer_3(batches):
 #+                 batch = coming.result()
 #+             except Exception:
 #+                 return
+
+# %% 3 wrong: first-ahead-only
+# The loop's thread and the other one load in turn: every second batch is there in time.
+def answer_3(batches, end=object()):
+    batches = iter(batches)
+    with ThreadPoolExecutor(1) as thread:
+        while (batch := next(batches, end)) is not end:
+            coming = thread.submit(next, batches, end)
+            yield batch
+            if (batch := coming.result()) is end:
+                return
+            yield batch
+
+# %% 3 wrong: first-ahead-only
+# From the second batch on, one more is loaded ahead each time.
+def answer_3(batches, end=object()):
+    batches = iter(batches)
+    with ThreadPoolExecutor(1) as thread:
+        coming = [thread.submit(next, batches, end)]
+        while (batch := coming.pop(0).result()) is not end:
+            coming += [thread.submit(next, batches, end) for _ in range(1 + bool(coming))]
+            yield batch
+            coming.append(thread.submit(next, batches, end))
+
+# %% 3 wrong: compares-tensors
+# An array is compared element by element, too.
+def answer_3(batches, end=object()):
+    batches = iter(batches)
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(next, batches, end)
+        while True:
+            batch = coming.result()
+            if batch == end:
+                return
+            coming = thread.submit(next, batches, end)
+            yield batch
+
+# %% 3 wrong: loses-error
+# No first batch, for whatever reason, is taken for the end.
+def answer_3(batches, end=object()):
+    batches = iter(batches)
+    try:
+        batch = next(batches)
+    except Exception:
+        return
+    with ThreadPoolExecutor(1) as thread:
+        while batch is not end:
+            coming = thread.submit(next, batches, end)
+            yield batch
+            batch = coming.result()
+
+# %% 3 right
+# The first batch is loaded in the loop's thread: nothing could overlap with it.
+#-     try:
+#-         batch = next(batches)
+#-     except Exception:
+#-         return
+#+     batch = next(batches, end)
+
+# %% 3 right
+# One thread for all batches: it goes on when the loop has taken one.
+import queue
+def answer_3(batches):
+    loaded, taken = queue.SimpleQueue(), threading.Semaphore(1)
+    def load():
+        try:
+            for batch in batches:
+                loaded.put(("batch", batch))
+                taken.acquire()
+            loaded.put(("end", None))
+        except BaseException as error:
+            loaded.put(("error", error))
+    taken.acquire()
+    threading.Thread(target=load, daemon=True).start()
+    while True:
+        kind, what = loaded.get()
+        if kind == "end":
+            return
+        if kind == "error":
+            raise what
+        taken.release()
+        yield what
 
 # %% 3 wrong, each line
 # Does nothing.
