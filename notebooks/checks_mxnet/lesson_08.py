@@ -79,7 +79,8 @@ CONTRACT = [  # what every answer has to keep: rules for all of its counts, as f
      "the devices compute fewer convolutions than the steps need: where is the rest computed, or what is left out?"),
     ("not-every-row", lambda found: found["rows"] == STEPS * ROWS,
      "on two devices, the network does not get every row of every batch once"),
-    ("other-losses-on-two", lambda found: found["steps of two"] == STEPS and found["losses of two"] < 0.2,
+    ("other-losses-on-two",  # those of one device, if it is the training of one device
+     lambda found: found["steps of two"] == STEPS and found["losses of two"] < (0.2 if found["two"] > 0.001 else 0.01),
      "on two devices, the losses that run returns are not those of this training"),
     ("compiled-on-one-alone", lambda found: found["compiled"] >= 0,
      "compiled graphs run less often on two devices than on one"),

@@ -440,6 +440,15 @@ class OwnStatistics(Gold):
 
 answer_3 = OwnStatistics
 
+# %% 3 wrong: other-losses-on-two
+# The loss of the first device stands for both.
+class FirstLoss(Gold):
+    def log(self, losses, number):
+        super().log(losses[:1], number)
+
+
+answer_3 = FirstLoss
+
 # %% 3 wrong: ignores-shares
 # Equal parts, whatever the shares are.
 class EqualParts(Means):

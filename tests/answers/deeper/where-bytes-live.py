@@ -177,3 +177,26 @@ def answer_1(operators, numbers, size):
 #+ for start in range(0, max(len(numbers) - 1, 1), size):
 #- for operator in operators[:5]:
 #+ for operator in operators:
+
+# %% 1 wrong: wrong-result
+# Right once: the list of operators is left turned round.
+def answer_1(operators, numbers, size):
+    operators.reverse()
+    for start in range(0, len(numbers), size):
+        for operator in reversed(operators):
+            operator(numbers[start:start + size])
+
+# %% 1 wrong: wrong-effect
+# Pieces of a thousand at most, of which the first is one longer.
+def answer_1(operators, numbers, size):
+    size = min(size, 1000)
+    for start in range(0, len(numbers), size):
+        for operator in operators:
+            operator(numbers[start:start + size + (start == 0 and size == 1000)])
+
+# %% 1 wrong: pieces-too-short
+# An empty piece at the end.
+def answer_1(operators, numbers, size):
+    for number in range(len(numbers) // size + 1):
+        for operator in operators:
+            operator(numbers[number * size:(number + 1) * size])
