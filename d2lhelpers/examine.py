@@ -174,6 +174,7 @@ def shown(value: object) -> str:
     text = repr(value.tolist() if isinstance(value, np.ndarray) and value.size <= FEW else value)
     if isinstance(value, np.ndarray) and value.size > FEW:
         return say("an array of {sizes}", sizes=" × ".join(map(str, value.shape)))
+    text = " ".join(text.split())
     return text if len(text) <= SHOWN else text[:SHOWN] + " …"
 
 
