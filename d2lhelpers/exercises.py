@@ -12,7 +12,6 @@ from typing import Any
 
 from . import moved
 from .messages import say
-from .plain import plain
 
 WIDGETS = os.environ.get("D2LHELPERS_WIDGETS") != "0"  # without widgets cells print text, the same in every run
 CHECK_SECONDS = 40  # seconds after which `check` ends an answer: far longer than any right one takes
@@ -148,6 +147,7 @@ def check(answer: object, *rules: tuple, seconds: int = 0) -> bool:
         return False
     if seconds:
         print(say("this check takes up to {seconds} seconds", seconds=seconds), flush=True)
+    from .plain import plain  # imports NumPy
     try:
         with time_limit(CHECK_SECONDS):
             answer = answer if callable(answer) else plain(answer)

@@ -31,6 +31,7 @@ MODULES = {  # by an earlier module: the modules that have its names now
     "words": ["messages"],
 }
 NAMES = {  # by an earlier name: the present one
+    "RankError": "Broken",
     "Limits": "MachineLimits",
     "Needs": "Breakdown",
     "begin_notebook": "prepare_notebook",

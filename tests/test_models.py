@@ -151,7 +151,7 @@ def test_checkpoints(model):
     found = model("checkpoints", "cost", [[every, 1000, 0.5, failures, 0] for every, failures in grid])
     assert found == equal([cost(*each) for each in grid])
     text = source_of("pytorch/07-many-machines.ipynb", "cost-read")
-    assert "*N* *c* / *s* + *F* (*s* − 1) / 2 + *F* *r*" in text
+    assert "*N* *c* / *s* + *F* (*s* − 1) / 2." in text
     assert "least at *s* = √(2 *N* *c* / *F*)" in text
     assert model("checkpoints", "cost", [[50, 1e4, 2, 10, 20]]) == equal([1e4 * 2 / 50 + 10 * 49 / 2 + 10 * 20])
     assert model("checkpoints", "best", [[1000, 0.5, 4], [1e5, 2, 3]]) == equal([250**0.5, (2e5 * 2 / 3) ** 0.5])
