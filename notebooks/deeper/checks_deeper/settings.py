@@ -23,7 +23,7 @@ def settings_of(function, *case):
 def some_machines(random):
     """Yield cores, devices and whether they are shared, each with each."""
     for cores in 1, int(random.integers(2, 8)), int(random.integers(65, 200)):
-        for devices in 1, 2, int(random.integers(3, 9)):
+        for devices in 1, 2, 3, int(random.integers(4, 9)):
             for shared in False, True:
                 yield cores, devices, shared
 
