@@ -51,19 +51,24 @@ class Exam:
 
     def rules(self) -> tuple:
         """Return the rules for `check`, which say themselves what is wrong: see `faults`."""
-        def examined(answer):
-            try:
-                fault = next(self.faults(answer, draw_seed()), None)
-            except Exception as error:
-                if not self.case:
-                    raise
-                raise Broken("raises", say("called with {case}, it fails", case=self.case),
-                             say("It raised {error}.", error=repr(error))) from error
-            if fault:
-                raise fault
-            return True
+        return (("examined", self.examine, ""),)
 
-        return (("examined", examined, ""),)
+    def examine(self, answer: Callable) -> bool:
+        """Return True if nothing is wrong with an answer.
+
+        Raises:
+            Broken: The first of its `faults`, or "raises" if the answer raises an error.
+        """
+        try:
+            fault = next(self.faults(answer, draw_seed()), None)
+        except Exception as error:
+            if not self.case:
+                raise
+            raise Broken("raises", say("called with {case}, it fails", case=self.case),
+                         say("It raised {error}.", error=repr(error))) from error
+        if fault:
+            raise fault
+        return True
 
     def rules_on_ranks(self, answer: Callable, *sizes: int, patience: int = 8) -> tuple:
         """Return rules that examine `answer` on all ranks of process groups of these sizes."""
@@ -119,7 +124,7 @@ class Exam:
                     yield Broken("wrong-effect", words)
             for what in sorted(given.touched - right.touched - set(self.free)):
                 yield Broken("changes-surroundings", say("it changes {what}, and leaves it so", what=in_words(what)))
-            if earlier and difference(plain(earlier.object), earlier.result) and not _is_altered(wanted[0]):
+            if earlier and earlier.is_altered() and not wanted[0].is_altered():
                 yield Broken("changes-result", say("when it is called again, it changes what it returned before"))
             earlier = given
             told = say("called again with {case}", case=case)
@@ -149,10 +154,9 @@ class Use(NamedTuple):
     arguments: list
     touched: set
 
-
-def _is_altered(first):
-    """Return whether what was returned first is not any more what it was."""
-    return difference(plain(first.object), first.result) is not None
+    def is_altered(self) -> bool:
+        """Return whether what was returned is no longer what it was."""
+        return difference(plain(self.object), self.result) is not None
 
 
 def draw_seed() -> int:

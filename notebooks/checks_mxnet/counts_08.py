@@ -85,9 +85,9 @@ def early_copies(record):
 
 
 def real_waits(record):
-    """Return when waits began, but not those since whose predecessor nothing has run: they read what is finished.
+    """Return when waits began. A wait does not count if nothing has run since the one before: its result was ready.
 
-    The last wait is left out, too: it is the counting function's own.
+    The last wait is the counting function's own.
     """
     begins = []
     earlier = 0.0

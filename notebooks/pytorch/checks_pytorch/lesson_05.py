@@ -30,12 +30,15 @@ def check_1(answer, gpus):
     """Check a function of parameters and ranks, the bytes a rank holds in four ways, and the GPUs that these need."""
     PLACES = (10**6, 1), (10**6, 2), (10**9, 64)
 
-    def numbers(P, N):
+    def use(function, P, N):
         """Return what the function returns, without names."""
-        found = answer(P, N)
+        found = function(P, N)
         return list(found.values()) if isinstance(found, dict) else found
 
-    exam = Exam(per_rank, sizes, lambda function, P, N: numbers(P, N) if function is answer else function(P, N))
+    def numbers(P, N):
+        return use(answer, P, N)
+
+    exam = Exam(per_rank, sizes, use)
 
     def gives(which, wanted):
         return lambda _: all(abs(float(numbers(P, N)[which]) - wanted(P, N)) < 2 for P, N in PLACES)
