@@ -8,6 +8,7 @@ own advice is to keep that up to date, and not to take a sandbox for a machine o
 import contextlib
 import functools
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -79,7 +80,7 @@ def control_groups(memory):
 def ran_out_of_memory(groups):
     """Return whether the system has ended a process of these control groups because they reached their memory."""
     files = [group / name for group in groups for name in ("memory.events", "memory.oom_control")]
-    return any("oom_kill 0" not in path.read_text() for path in files if path.exists())
+    return any(re.search("^oom_kill [1-9]", path.read_text(), re.MULTILINE) for path in files if path.exists())
 
 
 def command(given, folder, where, memory):
