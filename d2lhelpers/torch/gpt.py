@@ -8,12 +8,31 @@ network is that of A. Radford and others, "Language models are unsupervised mult
 torch.Size([2, 10, 72])
 """
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 TEXT = Path(__file__).with_name("constitution.txt")
+
+
+def causal(queries: torch.Tensor, keys: torch.Tensor) -> dict[str, Any]:
+    """Return the options of attention with which each new token looks at itself and at all tokens before it.
+
+    The new tokens, which have queries, are the last of those that have keys; both are batch, heads, length, numbers.
+    Lesson: pytorch/08-memory-and-precision.
+
+    >>> causal(torch.ones(1, 4, 2, 8), torch.ones(1, 4, 5, 8))["attn_mask"].int()  # two new tokens after three
+    tensor([[1, 1, 1, 1, 0],
+            [1, 1, 1, 1, 1]], dtype=torch.int32)
+    """
+    new, seen = queries.shape[2], keys.shape[2]
+    if new == seen:
+        return {"is_causal": True}
+    if new == 1:
+        return {}
+    return {"attn_mask": torch.ones(new, seen, dtype=torch.bool, device=keys.device).tril(seen - new)}
 
 
 class Attention(nn.Module):
@@ -26,13 +45,13 @@ class Attention(nn.Module):
         self.out = nn.Linear(width, width)
 
     def forward(self, x, cache=None):
-        """Return what tokens take from those before; one token may go on from a `cache`."""
+        """Return what tokens take from those before them, those in a `cache` included."""
         batch, length, width = x.shape
         split = self.qkv(x).view(batch, length, 3, self.heads, width // self.heads)
         q, k, v = split.permute(2, 0, 3, 1, 4)  # each: batch, heads, length, numbers
         if cache is not None:
             k, v = cache.append(k, v)
-        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=length > 1)
+        mixed = F.scaled_dot_product_attention(q, k, v, **causal(q, k))
         return self.out(mixed.transpose(1, 2).reshape(batch, length, width))
 
 
