@@ -571,6 +571,42 @@ def one_by_one(gpt):
     wrap(gpt.GPT, "forward", each_row)
 
 
+@changes("d2lhelpers.torch.engine")
+def static_batches(engine):
+    """Let nobody into a pass while users of an earlier batch are being served."""
+    def batch_first(with_room, serving, work, users):
+        begun = [user for user in users if user.pages]
+        return with_room(serving, [each for each in work if not begun or each[0] in begun], users)
+
+    wrap(engine.Engine, "with_room", batch_first)
+
+
+@changes("d2lhelpers.torch.engine")
+def long_pages(engine):
+    """Make pages as long as the network's context, and so many fewer of them."""
+    wrap(engine.Pages, "__init__", lambda make, pages, net, number, size, sharing=False:
+         make(pages, net, max(1, number * size // 256), 256, sharing))
+
+
+@changes("d2lhelpers.torch.engine")
+def no_sharing(engine):
+    """Let nobody use a page of somebody else."""
+    engine.Pages.share = lambda pages, request: None
+
+
+@changes("d2lhelpers.torch.engine")
+def one_chunk(engine):
+    """Let a pass compute all that is pending of each request in it."""
+    wrap(engine.Engine, "with_room", lambda with_room, serving, work, users:
+         with_room(serving, [(request, request.pending) for request, _ in work], users))
+
+
+@changes("d2lhelpers.torch.engine")
+def no_preemption(engine):
+    """Let no user give its pages back before it is finished."""
+    engine.Engine.send_back = lambda serving, request, users, found: False
+
+
 @changes("torch")
 def one_scale(torch):
     """Let `amax` along an axis return the maximum over all numbers, in every place."""
