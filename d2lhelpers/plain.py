@@ -2,6 +2,7 @@
 import inspect
 from collections.abc import Iterable, Mapping
 from itertools import islice
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ def plain(value: Any) -> Any:
             return value if type(value) is kind else kind.__new__(kind, value)
     if isinstance(value, np.ndarray | np.generic):
         return np.array(value) if np.ndim(value) else np.asarray(value).item()
+    if isinstance(value, Real):  # such as a fraction
+        return float(value)
     if isinstance(value, Mapping):
         return {plain(key): plain(each) for key, each in value.items()}
     for kind in (tuple, set, frozenset):

@@ -103,7 +103,11 @@ def pages_exam():
         alike = random.integers(400, size=44).tolist()
         yield 0, (32, 16, 8), [(0, alike, 6), (0, alike, 6)]
         yield 1, (32, 4, 100), [(0, alike[:9], 3), (0, alike[:13], 3), (0, alike[:8], 3)]
-        for seed in (2, 3):
+        other = random.integers(400, size=60).tolist()
+        same = [(0, alike[:8], 1), (0, alike[:12], 12), (2, other[:20], 4), (3, other[20:40], 4)]  # one ends early
+        yield 2, (16, 4, 8), same
+        yield 3, (32, 4, 4), [(0, alike[:4] + other[:6], 3), (0, alike[4:8] + other[:7], 3)]  # other beginnings
+        for seed in (4, 5):
             size = int(random.choice([3, 4, 8]))
             users = []
             for _ in range(4):
