@@ -18,12 +18,13 @@ TEXT = Path(__file__).with_name("constitution.txt")
 
 
 def causal(queries: torch.Tensor, keys: torch.Tensor) -> dict[str, Any]:
-    """Return the options of attention with which each new token looks at itself and at all tokens before it.
+    """Return the options of attention that let a token look at itself and at all before it.
 
-    The new tokens, which have queries, are the last of those that have keys; both are batch, heads, length, numbers.
-    Lesson: pytorch/08-memory-and-precision.
+    The new tokens, which have queries, are the last of those that have keys. Both tensors are
+    batch, heads, length, numbers. Lesson: pytorch/08-memory-and-precision.
 
-    >>> causal(torch.ones(1, 4, 2, 8), torch.ones(1, 4, 5, 8))["attn_mask"].int()  # two new tokens after three
+    >>> queries, keys = torch.ones(1, 4, 2, 8), torch.ones(1, 4, 5, 8)  # 2 new after 3 others
+    >>> causal(queries, keys)["attn_mask"].int()
     tensor([[1, 1, 1, 1, 0],
             [1, 1, 1, 1, 1]], dtype=torch.int32)
     """
@@ -32,7 +33,8 @@ def causal(queries: torch.Tensor, keys: torch.Tensor) -> dict[str, Any]:
         return {"is_causal": True}
     if new == 1:
         return {}
-    return {"attn_mask": torch.ones(new, seen, dtype=torch.bool, device=keys.device).tril(seen - new)}
+    mask = torch.ones(new, seen, dtype=torch.bool, device=keys.device)
+    return {"attn_mask": mask.tril(seen - new)}
 
 
 class Attention(nn.Module):

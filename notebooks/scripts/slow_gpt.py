@@ -17,12 +17,13 @@ def factor(number):
 class FadingBlock(Block):
     """A layer of a GPT whose results, times a factor that grows in the first steps, are added to their input."""
 
-    factor = 1.0
+    number = 0  # of the step
 
     def forward(self, x, cache=None):
         """Return the tokens' new numbers, of the same shape."""
-        x = x + self.factor * self.attention(self.norm1(x), cache)
-        return x + self.factor * self.dense(self.norm2(x))
+        share = factor(self.number)
+        x = x + share * self.attention(self.norm1(x), cache)
+        return x + share * self.dense(self.norm2(x))
 
 
 class Training:
@@ -52,7 +53,7 @@ class Training:
     def fade(self, number):
         """Let the layers count a little more in each of the first steps."""
         for block in self.net.blocks:
-            block.factor = factor(number)
+            block.number = number
 
     def scores(self, ids):
         """Return a score for each possible next token, at every place."""

@@ -14,8 +14,7 @@ NETWORKS = (80, 64, 8, 8192, 1), (32, 32, 8, 4096, 1000), (4, 6, 2, 384, 7)  # l
 
 def answer(net, caches, request, count):
     """Return `count` new tokens: the answer to a request whose tokens go on from `caches`."""
-    for token in request.split(1, dim=1):
-        scores = net(token, caches)
+    scores = net(request, caches)
     found = []
     for _ in range(count):
         token = scores[:, -1:].argmax(-1)

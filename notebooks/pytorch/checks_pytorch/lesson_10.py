@@ -84,6 +84,9 @@ def check_1(answer):
         ("recomputed-scores", lambda _: not like(with_attention(14)),
          "that is what the processor does: attention computes its scores again. MFU goes by the formula"),
         *Exam(_mfu, cases, tolerance=0.01).rules(),
+        ("rounded", lambda _: all(_close(100 * float(answer(*sizes, 100 * peak)), float(answer(*sizes, peak)))
+                                  for *sizes, peak in CASES),
+         "on a device that is a hundred times as fast, the MFU is not a hundredth: do you round it?"),
     )
 
 

@@ -444,8 +444,8 @@ def answer_3(net, system, requests, count):
 #+             cache.keys = cache.keys[:, :, :system.shape[1]]
 #+             cache.values = cache.values[:, :, :system.shape[1]]
 
-# %% 3 wrong: first-wrong
-# The whole request in one pass: attention's mask begins at the wrong token.
+# %% 3 right
+# A copy of the caches, and no `answer`.
 #-         answers.append(answer(net, shared, request, count))
 #-         for cache in shared:
 #-             cache.keys = cache.values = None

@@ -46,6 +46,8 @@ def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
     return (6 * weights + 12 * layers * width * length) * 1.005 * rows * length / seconds / peak
 
 # %% 1 wrong, each line
+# A small network on a fast device gets 0.
+    return round((6 * weights + 12 * layers * width * length) * rows * length / seconds / peak, 3)  # rounded
 # FLOPs per second.
     return (6 * weights + 12 * layers * width * length) * rows * length / seconds  # wrong-result
     return (2 * weights + 4 * layers * width * length) * rows * length / seconds / peak  # forward-alone

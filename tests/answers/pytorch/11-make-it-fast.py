@@ -1,7 +1,7 @@
 # %% 1 right
 import torch
 import torch.distributed as dist
-from slow_gpt import ROWS, FadingBlock, factor
+from slow_gpt import GPT, ROWS, Block, FadingBlock, factor
 from torch.nn.functional import cross_entropy, pad
 
 
@@ -149,15 +149,16 @@ class ThroughDlpack(Bronze):
 answer_1 = ThroughDlpack
 
 # %% 2 right
+# A float in place of the counter: PyTorch makes it an input of the second graph, together with the length.
 class Silver(Bronze):
     def network(self):
         net = super().network()
         net.compile()
         return net
 
-    def scores(self, ids):
-        length = ids.shape[1]
-        return self.net(pad(ids, (0, 64 - length)))[:, :length]
+    def fade(self, number):
+        for block in self.net.blocks:
+            block.number = float(number)
 
     def backward(self, ids, targets):
         loss = hits = 0.0
@@ -174,29 +175,89 @@ class Silver(Bronze):
 answer_2 = Silver
 
 # %% 2 right
-# One graph for the scores of any length: the attention is asked for without a condition on the length.
-from d2lhelpers.torch.gpt import Attention
-
-
-class AnyLength(Attention):
+# The factor is a tensor, and all batches have one length: a single graph.
+class TensorBlock(FadingBlock):
     def forward(self, x, cache=None):
-        rows, length, width = x.shape
-        q, k, v = self.qkv(x).view(rows, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        mixed = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-        return self.out(mixed.transpose(1, 2).reshape(rows, length, width))
+        x = x + self.share * self.attention(self.norm1(x), cache)
+        return x + self.share * self.dense(self.norm2(x))
 
 
-class Dynamic(Silver):
-    scores = Training.scores
-
+class Padded(Silver):
     def network(self):
         net = Training.network(self)
         for block in net.blocks:
-            block.attention.__class__ = AnyLength
-        return torch.compile(net)
+            block.__class__ = TensorBlock
+            block.register_buffer("share", torch.ones(()))
+        return torch.compile(net, dynamic=False)
+
+    def fade(self, number):
+        for block in self.net.blocks:
+            block.share.fill_(factor(number))
+
+    def scores(self, ids):
+        length = ids.shape[1]
+        return self.net(pad(ids, (0, 64 - length)))[:, :length]
+
+
+answer_2 = Padded
+
+# %% 2 right
+# A network of one's own, with the script's starting values, compiled for any length and any factor.
+class OwnBlock(Block):
+    def forward(self, x, cache=None):
+        x = x + self.share * self.attention(self.norm1(x), cache)
+        return x + self.share * self.dense(self.norm2(x))
+
+
+class Dynamic(Silver):
+    def network(self):
+        net = GPT(vocabulary=71, width=64, layers=1, context=64)
+        net.blocks[0] = OwnBlock(width=64, heads=4)
+        return torch.compile(net, dynamic=True)
+
+    def fade(self, number):
+        self.net.blocks[0].share = min(1.0, (number + 1) / 4)
 
 
 answer_2 = Dynamic
+
+# %% 2 wrong: graphs made in 6 steps
+# The lengths differ from step to step, but they are not what makes graphs.
+class OnlyPadded(Silver):
+    fade = Training.fade
+    scores = Padded.scores
+
+
+answer_2 = OnlyPadded
+
+# %% 2 wrong: graphs made in 6 steps
+# A counter that stops at the last factor: a graph for each factor.
+class Capped(Silver):
+    def fade(self, number):
+        Training.fade(self, min(number, 3))
+
+
+answer_2 = Capped
+
+# %% 2 wrong: values read in 6 steps
+# `min` asks for the tensor's value.
+class TensorCounter(Silver):
+    def fade(self, number):
+        for block in self.net.blocks:
+            block.number = torch.tensor(number)
+
+
+answer_2 = TensorCounter
+
+# %% 2 wrong: graphs made in 6 steps
+# A new compilation in each step.
+class Anew(Silver):
+    def step(self, *batch):
+        torch.compiler.reset()
+        super().step(*batch)
+
+
+answer_2 = Anew
 
 # %% 2 wrong: unlike the script, one process
 # The factor goes into the graph once.
@@ -221,7 +282,8 @@ class Checkpointed(Silver):
 answer_2 = Checkpointed
 
 # %% 2 wrong, each line
-answer_2 = type("Unpadded", (Silver,), {"scores": Training.scores})  # graphs made in 6 steps
+answer_2 = type("Counting", (Silver,), {"fade": Training.fade})  # graphs made in 6 steps
+answer_2 = type("Static", (Silver,), {"network": lambda self: torch.compile(Training.network(self), dynamic=False)})  # graphs made in 6 steps
 answer_2 = type("OneByOne", (Silver,), {"network": Training.network})  # calls per step, one process
 answer_2 = type("AllAtOnce", (Silver,), {"backward": Bronze.backward})  # kB alive at the peak
 
@@ -256,7 +318,7 @@ class Wrapped(Silver):
 
     def fade(self, number):
         for block in getattr(self.net, "module", self.net).blocks:
-            block.factor = factor(number)
+            block.number = float(number)
 
     def backward(self, ids, targets):
         parts = list(zip(ids.split(ROWS), targets.split(ROWS)))
@@ -364,8 +426,9 @@ answer_3 = Autocast
 # The gradient of what the attention gets is left out.
 class DetachedBlock(FadingBlock):
     def forward(self, x, cache=None):
-        x = x + self.factor * self.attention(self.norm1(x.detach()), cache)
-        return x + self.factor * self.dense(self.norm2(x))
+        share = factor(self.number)
+        x = x + share * self.attention(self.norm1(x.detach()), cache)
+        return x + share * self.dense(self.norm2(x))
 
 
 class Detached(Gold):
