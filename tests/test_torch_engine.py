@@ -54,7 +54,7 @@ def chunks(users):
 @pytest.mark.parametrize("sharing", [False, True])
 @pytest.mark.parametrize(("number", "size"), [(60, 4), (13, 4), (50, 1), (2, 64)])
 def test_everybody_gets_their_own_tokens(net, policy, sharing, number, size):
-    """With pages for all or for few, shared or not, in whole prompts or in parts: the tokens are those of each alone."""
+    """With pages for all or for few, shared or not, prompts whole or in parts: the tokens are those of each alone."""
     random = np.random.default_rng([number, size, sharing])
     requests = draw(random)
     wanted = [alone(net, request) for request in requests]
