@@ -15,7 +15,7 @@ AT_ONCE = 16  # tokens that a processor computes while it reads all weights once
 
 
 class Request:
-    """What a user wants: `count` tokens after those of a prompt, asked for at the time `arrival`.
+    """What a user wants: `count` tokens after a prompt, asked for at the time `arrival`.
 
     >>> request = Request([5, 3, 8], count=2)
     >>> request.pending  # the first pass is to compute the whole prompt
@@ -32,7 +32,7 @@ class Request:
 
     @property
     def pending(self) -> int:
-        """How many of its tokens have no keys and values yet: first the prompt, then the newest token."""
+        """How many of its tokens have no keys and values yet: first all, then the newest."""
         return len(self.tokens) - self.computed
 
     @property
@@ -63,24 +63,23 @@ class Pages:
         self.store = [weight.new_zeros(shape) for _ in net.blocks]
 
     def make_room(self, request: Request, tokens: int) -> bool:
-        """Give a request the pages that it needs for its next `tokens`, or return False if too few are free."""
+        """Give a request pages for its next `tokens`; return False if too few are free."""
         end = request.computed + tokens
         missing = -(-end // self.size) - len(request.pages)
         if missing > len(self.free):
             return False
         for _ in range(missing):
             page = self.free.pop(0)
-            self.known = {start: other for start, other in self.known.items() if other != page}
+            self.known = {start: each for start, each in self.known.items() if each != page}
             self.users[page] = 1
             request.pages.append(page)
         return True
 
     def give_back(self, request: Request) -> None:
-        """Take a request's pages; those that nobody else uses are free. What they hold stays known until it is lost."""
+        """Take a request's pages: those that nobody else uses are free, but still known."""
         for page in request.pages:
             self.users[page] -= 1
-            if not self.users[page]:
-                self.free.append(page)
+        self.free += [page for page in request.pages if not self.users[page]]
         request.pages = []
         request.computed = 0
 
@@ -91,7 +90,7 @@ class Pages:
             self.known.setdefault(start, request.pages[number])
 
     def share(self, request: Request) -> None:
-        """Let a request use the full pages that others have left for the same beginning. One token stays pending."""
+        """Let a request use the full pages of others with its beginning; a token stays pending."""
         for end in range(request.computed + self.size, len(request.tokens), self.size):
             page = self.known.get(tuple(request.tokens[:end]))
             if page is None or len(request.pages) * self.size != request.computed:
@@ -113,9 +112,9 @@ Work = list[tuple[Request, int]]  # who is in a pass, with how many of its pendi
 
 @torch.no_grad()
 def run(net: GPT, pages: Pages, work: Work) -> list[int]:
-    """Compute the next tokens of several requests in one pass; return for each the token with the highest score.
+    """Compute the next tokens of several requests in one pass; return the best token of each.
 
-    All of their tokens stand in one row: each weight is read once. Only attention looks at each request alone.
+    All tokens stand in one row: each weight is read once. Attention alone goes user by user.
     """
     counts, ids, positions, written, seen = [], [], [], [], []
     for request, count in work:
@@ -132,8 +131,10 @@ def run(net: GPT, pages: Pages, work: Work) -> list[int]:
         queries, keys[torch.cat(written)], values[torch.cat(written)] = qkv.unbind(1)
         mixed = []
         for own, places in zip(queries.split(counts), seen, strict=True):
-            q, k, v = [each.transpose(0, 1)[None] for each in (own, keys[places], values[places])]
-            mixed.append(F.scaled_dot_product_attention(q, k, v, **causal(q, k))[0].transpose(0, 1).flatten(1))
+            both = own, keys[places], values[places]
+            q, k, v = [each.transpose(0, 1)[None] for each in both]
+            found = F.scaled_dot_product_attention(q, k, v, **causal(q, k))[0]
+            mixed.append(found.transpose(0, 1).flatten(1))
         x = x + attention.out(torch.cat(mixed))
         x = x + block.dense(block.norm2(x))
     last = torch.tensor(counts).cumsum(0) - 1
@@ -165,9 +166,7 @@ class Engine:
     """
 
     def __init__(self, net: GPT, pages: Pages, policy: Callable[[list[Request]], Work]):
-        self.net = net
-        self.pages = pages
-        self.policy = policy
+        self.net, self.pages, self.policy = net, pages, policy
         self.time = 0.0
         self.passes = []
         self.sent_back = []
@@ -194,23 +193,24 @@ class Engine:
                     left.remove(request)
 
     def with_room(self, work: Work, users: list[Request]) -> Work:
-        """Give pages to those who are to be in a pass. Where none is left, the newest user goes back and waits."""
+        """Give pages to those who are to be in a pass; where none is left, the newest goes back."""
         found = []
         for request, count in work:
             if self.pages.sharing:
                 self.pages.share(request)
             count = min(count, request.pending)
-            fits = self.pages.make_room(request, count)
-            while not fits and self.send_back(request, users, found):
-                fits = self.pages.make_room(request, count)
-            if fits:
+            while not self.pages.make_room(request, count):
+                if not self.send_back(request, users, found):
+                    break
+            else:
                 found.append((request, count))
         return found
 
     def send_back(self, request: Request, users: list[Request], found: Work) -> bool:
-        """Take the pages of the newest user after `request` that is not in the pass yet; False if there is none."""
+        """Take the pages of the newest user after `request`, unless it is in the pass already."""
         busy = [each for each, _ in found]
-        newer = [user for user in users[users.index(request) + 1:] if user.pages and user not in busy]
+        after = users[users.index(request) + 1:]
+        newer = [user for user in after if user.pages and user not in busy]
         if newer:
             self.pages.give_back(newer[-1])
             self.sent_back.append(newer[-1])
