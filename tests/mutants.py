@@ -31,6 +31,7 @@ MORE_TESTS = {
     "d2lhelpers/benchmark.py": ["machine -k 'bars or suits or back_row'"],
     "d2lhelpers/counters.py": ["machine -k 'calls or pages'"],
     "d2lhelpers/environment.py": ["mxnet", "machine"],
+    "d2lhelpers/examine.py": ["examine -m slow"],
     "d2lhelpers/machine.py": ["benchmark -k light"],
     "d2lhelpers/messages.py": ["exercises", "translations -k speaks"],
     "d2lhelpers/mxnet/data_parallel.py": ["both_tracks -k 'not torch'", "mxnet"],

@@ -1,5 +1,6 @@
 import random
 import re
+from fractions import Fraction
 from importlib.util import find_spec
 
 import numpy as np
@@ -140,7 +141,50 @@ def test_plain_values():
         assert difference(one, two)
         assert difference(two, two) is None
     assert difference(1.0, 1 + 2e-5, 1e-4) is None
+    assert plain(Fraction(1, 4)) == 0.25
+    few = np.zeros(12)
+    assert difference(few, few + 1)[0] == ()  # of few numbers all are shown, of many the one that differs most
+    assert difference(np.zeros(13), np.ones(13))[0] == (0,)
+
+
+def test_what_is_shown_of_a_value():
+    """Twelve numbers and seventy letters are shown, more are cut; of arrays only the shape is left."""
+    assert shown(np.zeros(12)) == str([0.0] * 12)
+    assert shown(np.zeros(13)) == "an array of 13"
+    assert shown("a" * 68) == repr("a" * 68)
     assert shown("a" * 99) == f"'{'a' * 69} …"
+
+
+def test_arguments_without_names(capsys):
+    """A function that takes any number of arguments is examined like others; a hint shows those that have a name."""
+    def total(first, *others):
+        return first + sum(others)
+
+    def cases(random):
+        yield 1, 2, 3
+
+    assert check(lambda *numbers: sum(numbers), *Exam(total, cases).rules())
+    assert not check(lambda *numbers: numbers[0], *Exam(total, cases).rules())
+    assert "called with first = 1, others = 2, it gives 1 where 6 is right" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not find_spec("torch"), reason="PyTorch is not installed")
+def test_tensors_as_plain_values():
+    """Of tensors only the numbers count: those of any float are floats of 64 bits, whole numbers stay whole."""
+    import torch
+    for kind in torch.float16, torch.bfloat16, torch.float64:
+        assert plain(torch.ones(2, dtype=kind)).dtype == np.float64
+    assert plain(torch.ones(2, dtype=torch.int32)).dtype == np.int32
+    assert type(plain(torch.tensor(2))) is int
+
+
+def test_a_gluon_network_as_a_plain_value():
+    """Of a network, parameters that have values are compared, those that are not made yet cannot be."""
+    mx = pytest.importorskip("mxnet")
+    net = mx.gluon.nn.Sequential()
+    net.add(mx.gluon.nn.Dense(2, in_units=3), mx.gluon.nn.Dense(1))
+    net.initialize()
+    assert list(plain(net)["parameters"]) == ["0.weight", "0.bias", "1.bias"]
 
 
 @pytest.mark.skipif(not find_spec("torch"), reason="PyTorch is not installed")
