@@ -54,7 +54,7 @@ def cases(random):
 
 
 def check_1(answer):
-    """Check a function (x, weight, targets, size) that returns a loss and two gradients, by pieces of the vocabulary."""
+    """Check a function (x, weight, targets, size) that returns a loss and two gradients, by pieces of the words."""
     generator = torch.Generator().manual_seed(1)
     x, weight = (torch.randn(rows, 3, generator=generator, dtype=torch.float64) for rows in (6, 8))
     weight = weight[(x @ weight.T).amax(0).argsort()]  # the largest scores come last
@@ -83,7 +83,7 @@ def check_1(answer):
 
     def lacks_the_targets():
         """Return whether a gradient is that of the logarithm alone, divided by the tokens or not."""
-        mine, right = given(8)
+        mine, _ = given(8)
         share = (x @ weight.T).softmax(1) @ weight
         return any(near(mine[1], share / number) for number in (1, len(x)))
 
