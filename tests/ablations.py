@@ -640,6 +640,42 @@ def one_row(torch):
     wrap(torch.Tensor, "__iter__", lambda iterate, tensor: iter([tensor]) if tensor.dim() == 2 else iterate(tensor))
 
 
+@changes("torch")
+def no_rescaling(torch):
+    """Let `exp` return ones for a column: what an online softmax has summed is not rescaled when its maximum grows."""
+    wrap(torch, "exp", lambda exp, tensor: torch.ones_like(tensor) if tensor.shape[1:] == (1,) else exp(tensor))
+
+
+@changes("torch")
+def no_maximum(torch):
+    """Let the larger one of two tensors be zeros: an online softmax subtracts no maximum."""
+    torch.maximum = lambda one, other: torch.zeros_like(other)
+
+
+@changes("torch")
+def whole_tiles(torch):
+    """Let `split` return a whole matrix as its only part: there is one tile."""
+    wrap(torch.Tensor, "split", lambda split, tensor, *args, **options:
+         (tensor,) if tensor.dim() == 2 else split(tensor, *args, **options))
+
+
+@changes("torch")
+def no_mask(torch):
+    """Let `triu` return zeros: a mask made of it masks nothing."""
+    wrap(torch.Tensor, "triu", lambda triu, tensor, *args: torch.zeros_like(tensor))
+
+
+@changes("torch.nn.functional")
+def math_attention(functional):
+    """Let the built-in attention compute its table, operator by operator."""
+    def with_table(attend, *args, **options):
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+        with sdpa_kernel(SDPBackend.MATH):
+            return attend(*args, **options)
+
+    wrap(functional, "scaled_dot_product_attention", with_table)
+
+
 def claims(cell):
     """Return the names of the ablations in a cell's tags."""
     return {tag.removeprefix("claim:") for tag in cell.metadata.get("tags", []) if tag.startswith("claim:")}
