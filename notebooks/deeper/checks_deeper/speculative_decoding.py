@@ -43,18 +43,38 @@ def guessed(random, q):
     return torch.tensor([int(random.choice(len(row), p=row)) for row in q.numpy()], dtype=torch.long)
 
 
+def near(p, q):
+    """Return a draft's probabilities, nearer to the target's than `q`."""
+    return 0.8 * p[:-1] + 0.2 * q
+
+
 def cases(random):
     """Yield arguments: no guess, one, a draft that is the target, one that is never right, and others."""
     yield drawn(random, 0, 3)
     yield drawn(random, 1, 2)
-    p, q, guesses, luck = drawn(random, 5, 7)
-    yield p, p[:5].clone(), guessed(random, p[:5]), luck  # all are kept
-    p[:, ::2] = 0
-    q[:, 1::2] = 0
-    p, q = p / p.sum(1, keepdim=True), q / q.sum(1, keepdim=True)
-    yield p, q, guessed(random, q), luck  # none is
-    for gamma, tokens in (3, 4), (8, 40), (int(random.integers(2, 7)), int(random.integers(3, 9))), (2, 2):
-        yield drawn(random, gamma, tokens)
+    for gamma, tokens in (2, 2), (3, 4), (7, 40), (int(random.integers(2, 7)), int(random.integers(3, 9))):
+        p, q, guesses, luck = drawn(random, gamma, tokens)
+        yield p, q, guesses, luck
+        yield p, near(p, q), guessed(random, near(p, q)), luck
+    p, q, _, luck = drawn(random, int(random.integers(6, 10)), 7)
+    yield p.clone(), p[:-1].clone(), guessed(random, p[:-1]), luck  # all are kept
+    even = torch.arange(7) % 2 == 0
+    odd_p, even_q = [each / each.sum(1, keepdim=True) for each in (p * ~even, q * even)]
+    yield odd_p, even_q, guessed(random, even_q), luck  # none is
+    p[5] = odd_p[5]
+    q = p[:-1].clone()
+    q[5] = even_q[5]
+    yield p, q, guessed(random, q), luck  # all before the sixth are
+
+
+def cases_with_guesses(random):
+    """Return the cases with at least one guess."""
+    return [case for case in cases(random) if len(case[2])]
+
+
+def number_kept(function, *arguments):
+    """Return how many guesses an answer keeps."""
+    return function(*arguments)[0]
 
 
 def check_1(answer):
@@ -138,6 +158,7 @@ def check_1(answer):
         ("luck-upside-down", number_is_not(lambda *case: before_first(True, passes(*case))),
          "it keeps a guess where it is to be rejected"),
         ("ignores-q", number_is_not(with_ratio(lambda p, q: p)), "it matters, too, how likely the draft's guess was"),
+        *Exam(accept, cases_with_guesses, number_kept).rules(),
         ("next-from-p", left_is_not(lambda p, q, kept, _: p[kept]),
          "where a guess is rejected, tokens get another chance that were kept often enough as guesses"),
         ("next-from-q", left_is_not(lambda p, q, kept, _: q[kept]),
