@@ -61,15 +61,15 @@ def cases(random):
     even = torch.arange(7) % 2 == 0
     odd_p, even_q = [each / each.sum(1, keepdim=True) for each in (p * ~even, q * even)]
     yield odd_p, even_q, guessed(random, even_q), luck  # none is
-    p[5] = odd_p[5]
-    q = p[:-1].clone()
-    q[5] = even_q[5]
-    yield p, q, guessed(random, q), luck  # all before the sixth are
+    for place in 5, len(q) - 1:  # all before this one are
+        mixed_p, mixed_q = p.clone(), p[:-1].clone()
+        mixed_p[place], mixed_q[place] = odd_p[place], even_q[place]
+        yield mixed_p, mixed_q, guessed(random, mixed_q), luck
 
 
-def cases_with_guesses(random):
-    """Return the cases with at least one guess."""
-    return [case for case in cases(random) if len(case[2])]
+def more_cases(random):
+    """Return the cases with at least one guess, and many others."""
+    return [case for case in cases(random) if len(case[2])] + [drawn(random, 4, 6) for _ in range(40)]
 
 
 def number_kept(function, *arguments):
@@ -158,7 +158,7 @@ def check_1(answer):
         ("luck-upside-down", number_is_not(lambda *case: before_first(True, passes(*case))),
          "it keeps a guess where it is to be rejected"),
         ("ignores-q", number_is_not(with_ratio(lambda p, q: p)), "it matters, too, how likely the draft's guess was"),
-        *Exam(accept, cases_with_guesses, number_kept).rules(),
+        *Exam(accept, more_cases, number_kept).rules(),
         ("next-from-p", left_is_not(lambda p, q, kept, _: p[kept]),
          "where a guess is rejected, tokens get another chance that were kept often enough as guesses"),
         ("next-from-q", left_is_not(lambda p, q, kept, _: q[kept]),
