@@ -81,6 +81,8 @@ def check_1(answer):
     """Check a function that keeps drawn guesses, and returns their number and the next token's probabilities."""
     random = np.random.default_rng(draw_seed())
     asked = [drawn(random, 4, 6) for _ in range(40)]
+    for p, _, _, luck in asked[:8]:
+        asked.append((p, p[:-1].clone(), guessed(random, p[:-1]), luck))  # all are kept
     right = [accept(*case)[0] for case in asked]
     given = []
     returned = []
@@ -97,7 +99,8 @@ def check_1(answer):
         """Return how many guesses the answer keeps in all cases if it is asked again, perhaps with other luck."""
         found = []
         for p, q, guesses, own in asked:
-            found.append(plain(answer(p, q, guesses, own if luck is None else torch.full_like(own, luck)))[0])
+            chosen = own.clone() if luck is None else torch.full_like(own, luck)
+            found.append(plain(answer(p.clone(), q.clone(), guesses.clone(), chosen))[0])
         return found
 
     def number_is_not(mistake):
