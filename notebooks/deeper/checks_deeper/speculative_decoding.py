@@ -177,9 +177,9 @@ def check_1(answer):
          "where a guess is rejected, the next token comes in its place, not after it"),
         ("last-row", left_is_not(lambda p, q, kept, _: share(torch.relu(p[kept] - q[3]))),
          "where a guess is rejected, the draft's probabilities at that place count, not those at the last one"),
+        ("all-kept", after_all, "right where a guess is rejected, but not where all are kept"),
         ("not-probabilities", lambda _: all(left.min() > -TOLERANCE and abs(left.sum() - 1) < 6 * TOLERANCE
                                             for _, left in given),
          "what it returns are no probabilities: is one negative, or their sum not 1?"),
-        ("all-kept", after_all, "right where a guess is rejected, but not where all are kept"),
         *Exam(accept, cases, tolerance=TOLERANCE).rules(),
     )
