@@ -608,6 +608,38 @@ def no_preemption(engine):
 
 
 @changes("torch")
+def accept_every_draft(torch):
+    """Let every guess be kept: a product along a row is 1, and so is what is clamped to 1 from above."""
+    wrap(torch.Tensor, "cumprod", lambda product, guesses, dim: torch.ones_like(guesses))
+    wrap(torch.Tensor, "clamp", lambda clamp, ratio, min=None, max=None:
+         torch.ones_like(ratio) if max == 1 else clamp(ratio, min=min, max=max))
+
+
+@changes("torch")
+def resample_from_p(torch):
+    """Let `p.sub(q)` be p: where a guess is rejected, what the draft has given already is given again."""
+    wrap(torch.Tensor, "sub", lambda subtract, p, q: p)
+
+
+@changes("d2lhelpers.torch.gpt")
+def ignorant_draft(gpt):
+    """Let a GPT of one block score all tokens alike: it learns nothing, and its guesses are worth nothing."""
+    wrap(gpt.GPT, "forward", lambda forward, net, *args: forward(net, *args) * (len(net.blocks) > 1))
+
+
+@changes("d2lhelpers.torch.gpt")
+def token_by_token(gpt):
+    """Let a GPT read all weights for each new token that goes on from a cache."""
+    import torch
+
+    def each_token(forward, net, ids, caches=None):
+        pieces = ids.split(1, dim=1) if caches and caches[0].length else [ids]
+        return torch.cat([forward(net, piece, caches) for piece in pieces], dim=1)
+
+    wrap(gpt.GPT, "forward", each_token)
+
+
+@changes("torch")
 def one_scale(torch):
     """Let `amax` along an axis return the maximum over all numbers, in every place."""
     wrap(torch.Tensor, "amax", lambda amax, tensor, dim=None, keepdim=False:

@@ -105,6 +105,9 @@ class Cache:
     ...     keys, values = cache.append(torch.ones(1, 4, 2, 32), torch.ones(1, 4, 2, 32))
     >>> cache.length, cache.nbytes
     (6, 6144)
+    >>> cache.keep(4)  # forget the last two tokens
+    >>> cache.length, cache.nbytes
+    (4, 4096)
     """
 
     def __init__(self):
@@ -127,6 +130,12 @@ class Cache:
             values = torch.cat([self.values, values], dim=2)
         self.keys, self.values = keys, values
         return keys, values
+
+    def keep(self, tokens):
+        """Forget all but the first `tokens`. Lesson: deeper/speculative-decoding."""
+        if self.keys is not None:
+            self.keys = self.keys[:, :, :tokens]
+            self.values = self.values[:, :, :tokens]
 
 
 def load_text() -> tuple[torch.Tensor, list[str]]:
@@ -156,3 +165,23 @@ def batch(ids: torch.Tensor, rows: int, length: int, seed: int) -> tuple[torch.T
     starts = torch.randint(len(ids) - length, (rows, 1), generator=torch.Generator().manual_seed(seed))
     places = starts + torch.arange(length)
     return ids[places], ids[places + 1]
+
+
+def learn(net: nn.Module, row: torch.Tensor, steps: int, rate: float = 2e-3) -> None:
+    """Train a network in so many steps on one row of tokens, of shape (1, length), until it knows them by heart.
+
+    Lesson: deeper/speculative-decoding.
+
+    >>> net = GPT(vocabulary=5, width=16, layers=1)
+    >>> row = torch.tensor([[0, 1, 2, 3, 4, 0, 1, 2, 3, 4]])
+    >>> learn(net, row, steps=60, rate=0.01)
+    >>> net(row[:, :5]).argmax(-1)  # the token after each of the first five
+    tensor([[1, 2, 3, 4, 0]])
+    """
+    optimizer = torch.optim.AdamW(net.parameters(), rate)
+    with torch.enable_grad():
+        for _ in range(steps):
+            loss = F.cross_entropy(net(row[:, :-1])[0], row[0, 1:])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
