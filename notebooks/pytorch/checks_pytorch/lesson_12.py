@@ -21,6 +21,7 @@ def check_1(answer):
     def cases(random):
         yield 16, 16, 16, 16, 1
         yield 1, 1, 0, 16, 1
+        yield 64, 20, 16, 16, 2  # many users per unit of time, and the first tokens end where a page ends
         for _ in range(5):
             budget, prompt, size, count = (int(each) for each in random.integers((1, 1, 1, 1), (64, 200, 33, 99)))
             yield budget, prompt, int(random.integers(0, prompt + 1)), size, count
@@ -44,25 +45,29 @@ def check_1(answer):
 
 def check_2(answer):
     """Check a policy that gives each user whose answer has begun a token in every pass."""
-    def passes(policy, budget, users):
-        return run_policy(policy, budget, users)
-
     def within(policy):
-        work = passes(policy, 4, [(0, 9, 3), (0, 9, 3), (0, 2, 5)])
+        work = run_policy(policy, [(0, 9, 3), (0, 9, 3), (0, 2, 5)], 4)
         return all(sum(count for _, count in each["decode"] + each["prompts"]) <= 4 for each in work)
 
     def every_pass(policy):  # the second one's answer begins in pass 0; the first one comes in pass 1
-        work = passes(policy, 4, [(1, 20, 2), (0, 2, 4)])
+        work = run_policy(policy, [(1, 20, 2), (0, 2, 4)], 4)
         return all(each["decode"] for each in work[1:4])
 
     def not_wasted(policy):
         users = [(0, 30, 2), (0, 30, 2), (0, 30, 2)]
-        work = passes(policy, 8, users)
+        work = run_policy(policy, users, 8)
         return all(sum(count for _, count in each["decode"] + each["prompts"]) == 8 for each in work[:10])
 
     def in_order(policy):  # a short prompt stands behind a long one
-        first = passes(policy, 4, [(0, 9, 2), (0, 1, 2)])[0]
+        first = run_policy(policy, [(0, 9, 2), (0, 1, 2)], 4)[0]
         return first["prompts"] == [(0, 4)]
+
+    def some_token(policy):
+        first = run_policy(policy, [(0, 9, 2), (0, 1, 2)], 4)[0]
+        return all(count > 0 for _, count in first["prompts"])
+
+    def left_alone(policy):
+        return all(each["users as they were"] for each in run_policy(policy, [(1, 9, 2), (0, 1, 5)], 4))
 
     return check(
         answer,
@@ -71,7 +76,9 @@ def check_2(answer):
         ("stops-an-answer", every_pass, "a prompt of 20 tokens comes first in importance, while another user's answer "
          "has begun: is that user in every pass?"),
         ("budget-unused", not_wasted, "three prompts are waiting, and some of the budget stays unused"),
+        ("no-token", some_token, "a user is in a pass without a token: leave it out, the engine cannot compute that"),
         ("out-of-order", in_order, "among prompts, the order of `users` counts"),
+        ("changes-users", left_alone, "it changes the list `users`, which the engine goes on using"),
         *policy_exam().rules())
 
 

@@ -32,6 +32,10 @@ answer_1 = lambda budget, prompt, same, size, count: budget / max(1, prompt - -(
 answer_1 = lambda budget, prompt, same, size, count: budget // (prompt - min(same, prompt - 1) // size * size + count - 1)  # wrong-result
 # Passes of a user alone, and not tokens.
 answer_1 = lambda budget, prompt, same, size, count: 1 / (-(-(prompt - min(same, prompt - 1) // size * size) // budget) + count - 1)  # wrong-result
+# A page that ends with the common tokens is full, too.
+answer_1 = lambda budget, prompt, same, size, count: budget / (prompt - max(0, same - 1) // size * size + count - 1)  # wrong-result
+# More than one user may come per unit of time.
+answer_1 = lambda budget, prompt, same, size, count: min(1, budget / (prompt - min(same, prompt - 1) // size * size + count - 1))  # wrong-result
 answer_1 = lambda budget, prompt, same, size, count: 0.64  # wrong-result
 answer_1 = 0.64  # no-function
 
@@ -61,6 +65,32 @@ def answer_2(users, budget):
         count = min(user.pending, budget)
         budget -= count
         yield user, count
+
+# %% 2 right
+# Token by token, and the decoding users last.
+from collections import Counter
+def answer_2(users, budget):
+    begun = [user for user in users if user.times]
+    wishes = [user for user in users if not user.times for _ in range(user.pending)]
+    return list(Counter(wishes[:budget - len(begun)]).items()) + [(user, user.pending) for user in begun]
+
+# %% 2 wrong: no-token
+# Prompts for which nothing is left are in the pass, with no token; the engine fails.
+def answer_2(users, budget):
+    work = [(user, 1) for user in users if user.times]
+    left = budget - len(work)
+    for user in users:
+        if not user.times:
+            count = min(user.pending, left)
+            work.append((user, count))
+            left -= count
+    return work
+
+# %% 2 wrong: changes-users
+# Sorts the engine's own list, and so loses the order for all passes.
+def answer_2(users, budget):
+    users.sort(key=lambda user: not user.times)
+    return budgeted(users, budget)
 
 # %% 2 wrong: stops-an-answer
 # The lesson's own.
@@ -174,6 +204,44 @@ class Ahead(Pages):
 def answer_3(*arguments, **options):
     return Ahead(*arguments, **options)
 
+# %% 3 right
+# The newest page of two equal ones is known.
+class Newest(Pages):
+    def make_room(self, request, tokens):
+        fits = super().make_room(request, tokens)
+        if fits:
+            for stop in range(self.size, request.computed + tokens + 1, self.size):
+                self.known[tuple(request.tokens[:stop])] = request.pages[stop // self.size - 1]
+        return fits
+
+    def remember(self, request):
+        pass
+
+answer_3 = Newest
+
+# %% 3 right
+# Notes how far each page is filled, and looks only for full ones.
+class Filled(EarlyPages):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.until = {}
+
+    def make_room(self, request, tokens):
+        fits = super().make_room(request, tokens)
+        if fits:
+            end = request.computed + tokens
+            for number, page in list(enumerate(request.pages))[request.computed // self.size:]:
+                self.until[page] = min(self.size, end - number * self.size)
+        return fits
+
+    def share(self, request):
+        known = self.known
+        self.known = {start: page for start, page in known.items() if self.until.get(page) == self.size}
+        super().share(request)
+        self.known = known
+
+answer_3 = Filled
+
 # %% 3 wrong: shares-later
 # The lesson's own.
 answer_3 = Pages
@@ -270,6 +338,90 @@ class First(Pages):
         return fits
 
 answer_3 = First
+
+# %% 3 wrong: wrong-result
+# A token too few: a page of which one place is empty.
+class Early(Pages):
+    def make_room(self, request, tokens):
+        fits = super().make_room(request, tokens)
+        for number in range(min((request.computed + tokens + 1) // self.size, len(request.pages)) if fits else 0):
+            self.known.setdefault(tuple(request.tokens[:(number + 1) * self.size]), request.pages[number])
+        return fits
+
+answer_3 = Early
+
+# %% 3 wrong: wrong-result
+# A token too many: the page that ends with this pass is full.
+class Late(Pages):
+    def make_room(self, request, tokens):
+        fits = super().make_room(request, tokens)
+        for number in range((request.computed + tokens - 1) // self.size if fits else 0):
+            self.known.setdefault(tuple(request.tokens[:(number + 1) * self.size]), request.pages[number])
+        return fits
+
+answer_3 = Late
+
+# %% 3 wrong: wrong-result
+# Prompts that are read in pieces fill pages, too.
+class Whole(Pages):
+    def make_room(self, request, tokens):
+        fits = super().make_room(request, tokens)
+        for number in range(len(request.tokens) // self.size if tokens == len(request.tokens) else 0 if fits else 0):
+            self.known.setdefault(tuple(request.tokens[:(number + 1) * self.size]), request.pages[number])
+        return fits
+
+answer_3 = Whole
+
+# %% 3 wrong: wrong-result
+# Pages of this piece, and not of the text.
+class Piece(Pages):
+    def make_room(self, request, tokens):
+        fits = super().make_room(request, tokens)
+        for number in range(tokens // self.size if fits else 0):
+            self.known.setdefault(tuple(request.tokens[:(number + 1) * self.size]), request.pages[number])
+        return fits
+
+answer_3 = Piece
+
+# %% 3 wrong: wrong-result
+# A piece that is as long as a page may still end within one.
+class Long(Pages):
+    def make_room(self, request, tokens):
+        fits = super().make_room(request, tokens)
+        for number in range(min(len(request.tokens) // self.size, len(request.pages)) if tokens >= self.size else 0 if fits else 0):
+            self.known.setdefault(tuple(request.tokens[:(number + 1) * self.size]), request.pages[number])
+        return fits
+
+answer_3 = Long
+
+# %% 3 wrong: wrong-result
+# Known although there was no room, so that nothing fills it.
+class NoRoom(Pages):
+    def make_room(self, request, tokens):
+        fits = super().make_room(request, tokens)
+        for number in range(min((request.computed + tokens) // self.size, len(request.pages))):
+            self.known.setdefault(tuple(request.tokens[:(number + 1) * self.size]), request.pages[number])
+        return fits
+
+answer_3 = NoRoom
+
+# %% 3 wrong: wrong-result
+# Written anew, without the line that forgets pages which get another user.
+class Unforgotten(Pages):
+    def make_room(self, request, tokens):
+        end = request.computed + tokens
+        missing = -(-end // self.size) - len(request.pages)
+        if missing > len(self.free):
+            return False
+        for _ in range(missing):
+            page = self.free.pop(0)
+            self.users[page] = 1
+            request.pages.append(page)
+        for number in range(end // self.size):
+            self.known.setdefault(tuple(request.tokens[:(number + 1) * self.size]), request.pages[number])
+        return True
+
+answer_3 = Unforgotten
 
 # %% 3 wrong: no-class
 answer_3 = "a page that is half full"
