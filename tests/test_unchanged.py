@@ -27,7 +27,7 @@ def lessons_with(file):
     ("notebooks/scripts/gpt_train.py", {"pytorch/10-find-the-bottleneck"}),
     ("d2lhelpers/torch/pipeline.py", {"pytorch/06-splitting-the-network"}),  # a helper
     ("d2lhelpers/torch/memory.py", {"pytorch/08-memory-and-precision", "pytorch/11-make-it-fast",
-                                    "deeper/gpt-made-fast-solved"}),
+                                    "deeper/attention-in-tiles", "deeper/gpt-made-fast-solved"}),
     ("d2lhelpers/mxnet/waits.py", {"03-asynchronous-computation"}),
     ("d2lhelpers/environment.py", {lesson.name for lesson in LESSONS}),
     ("requirements.txt", {lesson.name for lesson in LESSONS}),  # a lock
