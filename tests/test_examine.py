@@ -137,7 +137,8 @@ def test_plain_values():
     assert difference([[1], [2, 3]], [[1], [2, 4]]) == ((1,), [2, 3], [2, 4])
     many = np.arange(20.0).reshape(2, 10)
     assert difference({"a": many}, {"a": many + (many == 13)}) == (("a", 1, 3), 13.0, 14.0)
-    for one, two in [(-np.inf, np.inf), (np.nan, 0.0), (1.0, 1 + 2e-5), ("1", 1), (None, 0), ({1: 2}, {1: 2, 3: 4})]:
+    for one, two in [(-np.inf, np.inf), (np.nan, 0.0), (1.0, 1 + 2e-5), ("1", 1), (None, 0), ("a", "b"),
+                     ({1: 2}, {1: 2, 3: 4}), ({1: 2}, 2), (2, {1: 2})]:
         assert difference(one, two)
         assert difference(two, two) is None
     assert difference(1.0, 1 + 2e-5, 1e-4) is None
