@@ -63,7 +63,7 @@ def make_lab(project, settings, *arguments, **variables):
         path = settings / "lab" / "user-settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True)
         path.write_text(text)
-    others = "MAKE", "D2LHELPERS_", "OMP_", "MXNET_", "PYTEST_", "JUPYTER"
+    others = "MAKE", "D2LHELPERS_", "OMP_", "MXNET_", "TORCHINDUCTOR_", "PYTEST_", "JUPYTER"
     environment = {name: value for name, value in os.environ.items() if not name.startswith(others) and name != "IN"}
     environment["JUPYTER_CONFIG_DIR"] = str(settings)
     environment["LAB_ARGS"] = "--no-browser --LabApp.expose_app_in_browser=True "
