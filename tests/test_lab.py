@@ -168,51 +168,65 @@ def test_the_server_is_for_its_reader_alone(tmp_path, ip, attempts):
         assert not [each.info["cmdline"] for each in psutil.process_iter(["cmdline"]) if token in str(each.info)]
 
 
+def opens_first_lesson(folder, place, address, token):
+    """Assert that a lab's address opens the first lesson in a place of the project."""
+    first = urlsplit(address).path.removeprefix("/lab/tree/")
+    assert first == INSTALLED[0].file.replace("notebooks", place)
+    assert (folder / first).exists()
+    assert ask(address, token)[0] == 200
+
+
 @pytest.mark.parametrize(("arguments", "place"), [
-    ([], "my-lessons"), (["LESSONS=stored"], "notebooks"), (["LESSONS=stored", "IN=zh"], "build/stored-zh")], ids=str)
+    ([], "my-lessons"), (["LESSONS=stored", "IN=zh"], "build/stored-zh")], ids=str)
 def test_the_address_leads_to_the_first_lesson(tmp_path, arguments, place):
-    """The printed address opens the reader's copy of the first lesson; with LESSONS=stored the stored lesson."""
+    """The printed address opens the reader's copy of the first lesson, or with IN=zh the Chinese one."""
     (tmp_path / "settings").mkdir()
     folder = project(tmp_path / "project")
     with make_lab(folder, tmp_path / "settings", *arguments) as (address, token, _):
-        first = urlsplit(address).path.removeprefix("/lab/tree/")
-        assert first == INSTALLED[0].file.replace("notebooks", place)
-        assert (folder / first).exists()
-        assert ask(address, token)[0] == 200
+        opens_first_lesson(folder, place, address, token)
 
 
-def test_a_kernel_sees_the_readers_variables(tmp_path):
-    """A kernel that the lab starts has the reader's variables, including Python's own, but not the token."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=str)
+def test_a_kernel_has_the_readers_variables_and_ends(tmp_path, number):
+    """A kernel has the reader's variables, also Python's own, but not the token; it ends with the lab, by Ctrl-C, too.
+
+    So does it if the lab gets SIGTERM.
+    """
     (tmp_path / "settings").mkdir()
     variables = {"D2LHELPERS_DATASET": "digits", "PYTHONPATH": str(tmp_path), "JUPYTER_PREFER_ENV_PATH": "1"}
     with make_lab(project(tmp_path / "project"), tmp_path / "settings", "LESSONS=stored", **variables) as started:
         address, token, make = started
         assert ask(f"http://{urlsplit(address).netloc}/api/kernels", token, data=b"{}")[0] == 201
-        numbers = {each.pid for each in make.children(recursive=True)}
+        children = make.children(recursive=True)
+        numbers = {each.pid for each in children}
         [kernel] = [each for each in psutil.process_iter(["cmdline"])
                     if each.pid in numbers and "ipykernel_launcher" in (each.info["cmdline"] or [])]
         environment = kernel.environ()
         assert variables.items() <= environment.items()
         assert token not in str(environment)
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=str)
-def test_the_lab_ends_with_its_kernels(tmp_path, number):
-    """Ctrl-C ends the server and all kernels; so does SIGTERM."""
-    (tmp_path / "settings").mkdir()
-    with make_lab(project(tmp_path / "project"), tmp_path / "settings", "LESSONS=stored") as (address, token, make):
-        assert ask(f"http://{urlsplit(address).netloc}/api/kernels", token, data=b"{}")[0] == 201
-        started = make.children(recursive=True)
         os.killpg(make.pid, number)
-        assert psutil.wait_procs([make, *started], timeout=300)[1] == []
+        assert psutil.wait_procs([make, *children], timeout=300)[1] == []
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """Start `make lab`, and return a function that gives the address of a path in it."""
+def stored_lab(tmp_path_factory):
+    """Start `make lab LESSONS=stored`, and return the project's folder, the printed address, and the token."""
     folder = project(tmp_path_factory.mktemp("lab") / "project")
     with make_lab(folder, tmp_path_factory.mktemp("settings"), "LESSONS=stored") as (address, token, _):
-        yield lambda path: f"http://{urlsplit(address).netloc}/{path}?token={token}"
+        yield folder, address, token
+
+
+@pytest.fixture(scope="module")
+def lab(stored_lab):
+    """Return a function that gives the address of a path in the lab."""
+    _, address, token = stored_lab
+    return lambda path: f"http://{urlsplit(address).netloc}/{path}?token={token}"
+
+
+def test_the_address_leads_to_the_stored_lesson(stored_lab):
+    """With LESSONS=stored the printed address opens the stored lesson."""
+    folder, address, token = stored_lab
+    opens_first_lesson(folder, "notebooks", address, token)
 
 
 @pytest.fixture
