@@ -257,7 +257,7 @@ def opened(page, lab):
 def run_all(page):
     """Run all cells, and wait until they have run."""
     page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells').finally(() => { window.ran = true; })")
-    page.wait_for_function("window.ran", timeout=900_000)
+    page.wait_for_function("window.ran", timeout=900_000, polling=500)  # ms; else it would draw all the time
     page.wait_for_function("[...document.querySelectorAll('.jp-Notebook img')].every(each => each.complete)")
 
 
