@@ -218,3 +218,13 @@ def browser():
                 pytest.fail(str(error))
             pytest.skip(str(error))
         yield chromium
+
+
+@pytest.fixture(scope="module")
+def tab(browser):
+    """Return one page of the browser for all tests of a file: a new one takes as long as what is shown in it."""
+    from editions import browser as browsers
+
+    page = browsers.new_page(browser)
+    yield page
+    page.close()

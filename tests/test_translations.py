@@ -325,13 +325,13 @@ def test_no_hint_is_an_f_string():
 @pytest.mark.parametrize("lesson", [
     pytest.param(lesson, marks=[] if lesson.stem.startswith("01-imp") else pytest.mark.weekly, id=str(lesson))
     for lesson in lessons.paths(solved=False)])
-def test_every_chinese_slide_fits(browser, tmp_path, monkeypatch, lesson):
+def test_every_chinese_slide_fits(tab, tmp_path, monkeypatch, lesson):
     """No slide of a Chinese deck overflows or is empty; the deck says its language and requests nothing."""
     monkeypatch.setattr(lessons, "paths", lambda solved=True: [lesson])
     deck.write_slides(tmp_path / "slides", translations.Translation("zh"))
     page = tmp_path / "slides" / lesson.with_suffix(".html")
     assert '<html lang="zh-CN">' in page.read_text(encoding="utf-8")
-    assert not {slide: faults for slide, faults in walk(browser, page, SMALL).items() if faults}
+    assert not {slide: faults for slide, faults in walk(tab, page, SMALL).items() if faults}
 
 
 @pytest.mark.slow
