@@ -226,5 +226,6 @@ def tab(browser):
     from editions import browser as browsers
 
     page = browsers.new_page(browser)
+    page.on("dialog", lambda dialog: dialog.accept())  # a notebook that has run asks before it is left
     yield page
     page.close()
