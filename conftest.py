@@ -29,6 +29,7 @@ from d2lhelpers.environment import mxnet_fault, usable_cores
 # like another one are kept.
 OF_OTHERS = re.compile(r"(MXNET|DMLC|PS|OMP|GOMP|KMP|D2LHELPERS)_|(PY)?TORCH|CUDA_LAUNCH_BLOCKING|MPL|MATPLOTLIB"
                        r"|IPYTHON|JUPYTER|PYTHON(STARTUP|WARNINGS|INSPECT)|.*_(NUM|MAXIMUM)_THREADS$")
+HEADERS = "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"
 MAX_FOLDER_CHARS = 60  # characters of a temporary folder's path, because a socket's path may have no more than 108
 
 
@@ -50,6 +51,8 @@ def isolate_environment():
     os.environ["PYTHONUTF8"] = "1"  # nbval opens notebooks without naming their encoding
     os.environ["PYTHONWARNINGS"] = "ignore:Guards may run slower:RuntimeWarning"  # PyTorch, on Python 3.13.0 alone
     os.environ["D2LHELPERS_WIDGETS"] = "0"
+    if shutil.which("openssl"):  # PyTorch needs it to know its own headers again
+        os.environ[HEADERS] = "1"  # compiled once, in PyTorch's temporary folder: two seconds less for each loop
     # With an empty settings folder matplotlib first lists all fonts; on a slow machine a cell would print that it does.
     subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], capture_output=True)
 
@@ -99,7 +102,8 @@ def compiler_fault():
     """Return what is wrong with the C++ compiler, or "": the lessons' own test of it, run in a fresh process."""
     probe = ("from d2lhelpers.torch.compiled import empty_cache; folder = empty_cache(); "
              "from d2lhelpers.environment import compiler_fault as fault; print(fault())")
-    tried = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
+    env = {**os.environ, HEADERS: "0"}
+    tried = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, env=env)
     return tried.stderr if tried.returncode else tried.stdout.strip()
 
 
@@ -214,3 +218,14 @@ def browser():
                 pytest.fail(str(error))
             pytest.skip(str(error))
         yield chromium
+
+
+@pytest.fixture(scope="module")
+def tab(browser):
+    """Return one page of the browser for all tests of a file: a new one takes as long as what is shown in it."""
+    from editions import browser as browsers
+
+    page = browsers.new_page(browser)
+    page.on("dialog", lambda dialog: dialog.accept())  # a notebook that has run asks before it is left
+    yield page
+    page.close()

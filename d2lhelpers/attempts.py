@@ -9,6 +9,8 @@ from .exercises import Broken
 from .messages import say
 from .process import in_group
 
+PATIENCE = 8  # seconds of work, or of idleness, after which a rank is ended
+
 
 class Attempt:
     """A try to run a reader's function on `size` ranks of a process group, for the rules of a check.
@@ -17,9 +19,9 @@ class Attempt:
     the others, "runs" if it computed for too long, or else the last line of a traceback.
     """
 
-    def __init__(self, size: int = 2, patience: int = 8):
+    def __init__(self, size: int = 2, patience: int | None = None):
         self.size = size
-        self.patience = patience  # seconds of work, or of idleness
+        self.patience = patience or PATIENCE
         self.results: list = []
         self.fault = ""
 

@@ -70,7 +70,7 @@ class Exam:
             raise fault
         return True
 
-    def rules_on_ranks(self, answer: Callable, *sizes: int, patience: int = 8) -> tuple:
+    def rules_on_ranks(self, answer: Callable, *sizes: int, patience: int | None = None) -> tuple:
         """Return rules that examine `answer` on all ranks of process groups of these sizes."""
         def all_faults(*arguments):  # after a fault the calls go on: other ranks would wait for this one in vain
             return list(self.faults(*arguments))

@@ -12,10 +12,14 @@ from answer_tables import of_lesson
 from lessons import NOTEBOOKS, Lesson
 from nbval.plugin import IPyNbFile
 
+from d2lhelpers import attempts
 from d2lhelpers.exercises import CHECK_SECONDS
 
-SHORT = 4  # seconds that an answer gets here that never ends
+SHORT = 2  # seconds that an answer gets here that never ends
+SHORT_ON_RANKS = 3  # the same for one on whose ranks nothing ends
 PATIENCE = 10 * CHECK_SECONDS  # seconds that any other answer gets, on a busy machine
+LIMITS = ("from d2lhelpers import attempts as a, exercises as e; "
+          "e.CHECK_SECONDS, a.PATIENCE, e.broken = {}, {}, '-'; del a, e")
 LIMIT = 600  # seconds after which a cell is stopped
 LOADED = "import sys; print(*[m.__file__ for m in [*sys.modules.values()] if getattr(m, '__file__', 0)], sep='\\n')"
 # Once a week: where an answer runs for long in several processes, and deeper notebooks.
@@ -96,9 +100,10 @@ def faults(kernel, given, check, answers):
     """Yield a line for each answer that does not get from the cell `check` what it must; `given` precedes an answer."""
     for answer in answers:
         patience = SHORT if answer.wanted == "endless" else PATIENCE
+        on_ranks = SHORT_ON_RANKS if answer.wanted in ("rank-endless", "rank-waits") else attempts.PATIENCE
         for source in (given.source, answer.source):
             execute(kernel, source)
-        execute(kernel, f"from d2lhelpers import exercises as e; e.CHECK_SECONDS, e.broken = {patience}, '-'; del e")
+        execute(kernel, LIMITS.format(patience, on_ranks))
         said = execute(kernel, check.source)
         broken = execute(kernel, "import d2lhelpers.exercises as e; print(e.broken); del e")
         right = said.splitlines()[-1:] == ["right"] and not broken

@@ -63,7 +63,7 @@ def make_lab(project, settings, *arguments, **variables):
         path = settings / "lab" / "user-settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True)
         path.write_text(text)
-    others = "MAKE", "D2LHELPERS_", "OMP_", "MXNET_", "PYTEST_", "JUPYTER"
+    others = "MAKE", "D2LHELPERS_", "OMP_", "MXNET_", "TORCHINDUCTOR_", "PYTEST_", "JUPYTER"
     environment = {name: value for name, value in os.environ.items() if not name.startswith(others) and name != "IN"}
     environment["JUPYTER_CONFIG_DIR"] = str(settings)
     environment["LAB_ARGS"] = "--no-browser --LabApp.expose_app_in_browser=True "
@@ -168,59 +168,72 @@ def test_the_server_is_for_its_reader_alone(tmp_path, ip, attempts):
         assert not [each.info["cmdline"] for each in psutil.process_iter(["cmdline"]) if token in str(each.info)]
 
 
+def opens_first_lesson(folder, place, address, token):
+    """Assert that a lab's address opens the first lesson in a place of the project."""
+    first = urlsplit(address).path.removeprefix("/lab/tree/")
+    assert first == INSTALLED[0].file.replace("notebooks", place)
+    assert (folder / first).exists()
+    assert ask(address, token)[0] == 200
+
+
 @pytest.mark.parametrize(("arguments", "place"), [
-    ([], "my-lessons"), (["LESSONS=stored"], "notebooks"), (["LESSONS=stored", "IN=zh"], "build/stored-zh")], ids=str)
+    ([], "my-lessons"), (["LESSONS=stored", "IN=zh"], "build/stored-zh")], ids=str)
 def test_the_address_leads_to_the_first_lesson(tmp_path, arguments, place):
-    """The printed address opens the reader's copy of the first lesson; with LESSONS=stored the stored lesson."""
+    """The printed address opens the reader's copy of the first lesson, or with IN=zh the Chinese one."""
     (tmp_path / "settings").mkdir()
     folder = project(tmp_path / "project")
     with make_lab(folder, tmp_path / "settings", *arguments) as (address, token, _):
-        first = urlsplit(address).path.removeprefix("/lab/tree/")
-        assert first == INSTALLED[0].file.replace("notebooks", place)
-        assert (folder / first).exists()
-        assert ask(address, token)[0] == 200
+        opens_first_lesson(folder, place, address, token)
 
 
-def test_a_kernel_sees_the_readers_variables(tmp_path):
-    """A kernel that the lab starts has the reader's variables, including Python's own, but not the token."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=str)
+def test_a_kernel_has_the_readers_variables_and_ends(tmp_path, number):
+    """A kernel has the reader's variables, also Python's own, but not the token; it ends with the lab, by Ctrl-C, too.
+
+    So does it if the lab gets SIGTERM.
+    """
     (tmp_path / "settings").mkdir()
     variables = {"D2LHELPERS_DATASET": "digits", "PYTHONPATH": str(tmp_path), "JUPYTER_PREFER_ENV_PATH": "1"}
     with make_lab(project(tmp_path / "project"), tmp_path / "settings", "LESSONS=stored", **variables) as started:
         address, token, make = started
         assert ask(f"http://{urlsplit(address).netloc}/api/kernels", token, data=b"{}")[0] == 201
-        numbers = {each.pid for each in make.children(recursive=True)}
+        children = make.children(recursive=True)
+        numbers = {each.pid for each in children}
         [kernel] = [each for each in psutil.process_iter(["cmdline"])
                     if each.pid in numbers and "ipykernel_launcher" in (each.info["cmdline"] or [])]
         environment = kernel.environ()
         assert variables.items() <= environment.items()
         assert token not in str(environment)
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=str)
-def test_the_lab_ends_with_its_kernels(tmp_path, number):
-    """Ctrl-C ends the server and all kernels; so does SIGTERM."""
-    (tmp_path / "settings").mkdir()
-    with make_lab(project(tmp_path / "project"), tmp_path / "settings", "LESSONS=stored") as (address, token, make):
-        assert ask(f"http://{urlsplit(address).netloc}/api/kernels", token, data=b"{}")[0] == 201
-        started = make.children(recursive=True)
         os.killpg(make.pid, number)
-        assert psutil.wait_procs([make, *started], timeout=300)[1] == []
+        assert psutil.wait_procs([make, *children], timeout=300)[1] == []
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """Start `make lab`, and return a function that gives the address of a path in it."""
+def stored_lab(tmp_path_factory):
+    """Start `make lab LESSONS=stored`, and return the project's folder, the printed address, and the token."""
     folder = project(tmp_path_factory.mktemp("lab") / "project")
     with make_lab(folder, tmp_path_factory.mktemp("settings"), "LESSONS=stored") as (address, token, _):
-        yield lambda path: f"http://{urlsplit(address).netloc}/{path}?token={token}"
+        yield folder, address, token
+
+
+@pytest.fixture(scope="module")
+def lab(stored_lab):
+    """Return a function that gives the address of a path in the lab."""
+    _, address, token = stored_lab
+    return lambda path: f"http://{urlsplit(address).netloc}/{path}?token={token}"
+
+
+def test_the_address_leads_to_the_stored_lesson(stored_lab):
+    """With LESSONS=stored the printed address opens the stored lesson."""
+    folder, address, token = stored_lab
+    opens_first_lesson(folder, "notebooks", address, token)
 
 
 @pytest.fixture
-def page(browser):
-    """Open an empty page as wide as a small laptop's."""
-    page = new_page(browser, viewport={"width": 1366, "height": 900})
-    yield page
-    page.close()
+def page(tab):
+    """Return the page of this file's tests, as wide as a small laptop's: JupyterLab is quicker where it was before."""
+    tab.set_viewport_size({"width": 1366, "height": 900})
+    return tab
 
 
 @pytest.fixture
@@ -243,7 +256,7 @@ def opened(page, lab):
 def run_all(page):
     """Run all cells, and wait until they have run."""
     page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells').finally(() => { window.ran = true; })")
-    page.wait_for_function("window.ran", timeout=900_000)
+    page.wait_for_function("window.ran", timeout=900_000, polling=500)  # ms; else it would draw all the time
     page.wait_for_function("[...document.querySelectorAll('.jp-Notebook img')].every(each => each.complete)")
 
 
@@ -254,8 +267,9 @@ def wait_for(page, selector, number):
     return page.query_selector_all(selector)
 
 
-def test_the_first_page_asks_nothing(page, lab):
+def test_the_first_page_asks_nothing(browser, lab):
     """The first page shows a lesson without a dialog or a question about news, and contacts no other machine."""
+    page = new_page(browser)  # where JupyterLab has never been
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(lab(""))
@@ -263,6 +277,7 @@ def test_the_first_page_asks_nothing(page, lab):
     page.wait_for_timeout(5000)  # JupyterLab asks about news a second after the page is complete
     assert [each.inner_text() for each in page.query_selector_all(".jp-Dialog, .Toastify__toast")] == []
     assert [url for url in asked if not url.startswith(("http://127.0.0.1:", "data:", "blob:"))] == []
+    page.close()
 
 
 @pytest.mark.parametrize("lesson", each_kind())

@@ -325,13 +325,13 @@ def test_no_hint_is_an_f_string():
 @pytest.mark.parametrize("lesson", [
     pytest.param(lesson, marks=[] if lesson.stem.startswith("01-imp") else pytest.mark.weekly, id=str(lesson))
     for lesson in lessons.paths(solved=False)])
-def test_every_chinese_slide_fits(browser, tmp_path, monkeypatch, lesson):
+def test_every_chinese_slide_fits(tab, tmp_path, monkeypatch, lesson):
     """No slide of a Chinese deck overflows or is empty; the deck says its language and requests nothing."""
     monkeypatch.setattr(lessons, "paths", lambda solved=True: [lesson])
     deck.write_slides(tmp_path / "slides", translations.Translation("zh"))
     page = tmp_path / "slides" / lesson.with_suffix(".html")
     assert '<html lang="zh-CN">' in page.read_text(encoding="utf-8")
-    assert not {slide: faults for slide, faults in walk(browser, page, SMALL).items() if faults}
+    assert not {slide: faults for slide, faults in walk(tab, page, SMALL).items() if faults}
 
 
 @pytest.mark.slow
@@ -340,9 +340,9 @@ def test_the_chinese_site(browser, tmp_path):
     """Each page of the Chinese site opens, fits, requests nothing and breaks no rule of axe; search finds terms."""
     folders.replace(lambda folder: pages.write_site(folder, translation=translations.Translation("zh")),
                     tmp_path / "site")
-    for media, width, query, wanted in [("screen", 1280, "计算图", "02-hybridblock"),
-                                        ("screen", 390, "全规约", "05-multi-gpu"), ("print", 672, "延迟", "glossary")]:
-        assert go_through(browser, tmp_path / "site", media, width, query, wanted) == ([], [])
+    for width, searches, printed in [(1280, {"计算图": "02-hybridblock", "延迟": "glossary"}, 672),
+                                     (390, {"全规约": "05-multi-gpu"}, None)]:
+        assert go_through(browser, tmp_path / "site", width, searches, printed) == ([], [])
     for page in PAGES:
         assert broken_rules(browser, (tmp_path / "site" / f"{page}.html").as_uri()) == [], page
 

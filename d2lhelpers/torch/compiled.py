@@ -10,14 +10,14 @@ def empty_cache() -> tempfile.TemporaryDirectory:
     """Let PyTorch's compiler keep all that it writes in a new, empty folder, and return the folder.
 
     Call it before PyTorch is imported, which reads these settings once. The compiler then works in this process, one
-    program at a time, without trying the processor or preparing headers. Fresh processes that this one starts use the
-    same folder; they find its programs there unless multiprocessing was imported before PyTorch. Lesson:
-    pytorch/01-compilers-and-interpreters.
+    program at a time, without trying the processor, and prepares headers only if that is set. Fresh processes that this
+    one starts use the same folder; they find its programs there unless multiprocessing was imported before PyTorch.
+    Lesson: pytorch/01-compilers-and-interpreters.
     """
     folder = tempfile.TemporaryDirectory()
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder.name, "compiled")
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
-    os.environ["TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"] = "0"
+    os.environ.setdefault("TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS", "0")
     os.environ["TORCHINDUCTOR_VEC_ISA_OK"] = "1"
     return folder
 
