@@ -35,8 +35,8 @@ def model(browser):
     def computed(name, function, grid):
         for script in ("models", name):
             page.add_script_tag(path=MODELS / f"{script}.js")
-        call = "([name, f, grid]) => grid.map(inputs => window.models[name][f](...inputs))"
-        return page.evaluate(call, [name, function, list(grid)])
+        call = "([name, f, grid]) => JSON.stringify(JSON.parse(grid).map(inputs => window.models[name][f](...inputs)))"
+        return json.loads(page.evaluate(call, [name, function, json.dumps(list(grid))]))  # as a text: many numbers
 
     yield computed
     page.close()
@@ -230,7 +230,7 @@ def test_engine(model, monkeypatch):
 
         users = given["draw"]()
         for user in users:
-            user.arrival *= every / 3
+            user.arrival = user.arrival * every / 3
         engine = engines.Engine(net, engines.Pages(net, number, size, sharing), policy)
         engine.serve(users)
         return engine, users
@@ -239,7 +239,7 @@ def test_engine(model, monkeypatch):
     grid = [(batch, *rest) for batch in policies for rest in [
         *((most, *pages, True, 3) for most in (4, 16, 4000) for pages in memory),
         *((most, number, 16, sharing, every) for most, number in ((16, 20), (4000, 13), (16, 13), (16, 12))
-          for sharing in (True, False) for every in (0, 3, 4))]]
+          for sharing in (True, False) for every in (0, 4))]]
     found = model("engine", "serve", grid)
     complete = []
     for inputs, record in zip(grid, found, strict=True):
