@@ -1,5 +1,5 @@
 "use strict";
-// The engine of "A serving engine" serves that lesson's users, without a network.
+// The engine of "A serving engine", replayed without a network.
 {
     const {say, number, range, slider, choice, axes, rect, show} = window.modelTools;
     // Arrival, prompt and answer of each user. The first 48 tokens of all prompts are the same.
@@ -79,7 +79,7 @@
         const pages = Math.floor(memory / size);
         const record = serve(batch, most, pages, size, sharing, every);
         const {passes, left, users} = record;
-        const text = left ? say("{0} pages are too few: {1} of 24 users get no answer.", pages, left)
+        const text = left ? say("{0} pages are too few: {1} of 24 users do not get their answers.", pages, left)
             : say("{0} passes, all done at {1}. First token after {2} (median), longest gap {3}, both promises kept to "
                   + "{4} of 24 users. {6} pages; those taken were {5} full.", ...figures(record).map(number), pages);
         const end = Math.max(1, users[23][0], ...passes.map(pass => pass[1]));
@@ -91,20 +91,19 @@
         const picture = axes({width, height: 394, x, rows}, px => bars.map(([kind, id, from, to]) =>
             rect(kind, px(from), px(to), 14 * id + 6, 12)).join(""));
         return {text, picture: {...picture, label: text},
-                key: [["waiting", say("waiting")], ["F device0", say("a prompt is read")],
-                      ["B device0", say("an answer grows")]],
+                key: [["waiting", say("waiting")], ["F device0", say("prompt")], ["B device0", say("answer")]],
                 table: [[say("user"), say("arrival"), say("first token"), say("longest gap"), say("end")],
                         ...users.map((user, id) => [id + 1, ...user].map(each => isFinite(each) ? number(each) : "–"))]};
     }
 
     show("engine", {
         title: say("Interactive model: who waits?"),
-        style: ".model .slim { stroke: none; }",
+        style: ".model .slim { stroke-width: calc(0.02vw - 0.07px); }",
         functions: {serve, figures},
         inputs: [choice("batch", say("Policy"), [[1, say("one after another")], [8, say("batch by batch")],
                                                  [24, say("continuous")]], 24),
-                 slider("most", say("Tokens per pass, at most"), [4, 8, 16, 32, 64, 4000], 16),
-                 slider("memory", say("Memory, in tokens"), [128, 208, 256, 320, 512, 1024, 2048], 320),
+                 slider("most", say("Budget, in tokens"), [4, 8, 16, 32, 64, 4000], 16),
+                 slider("memory", say("Memory, in tokens"), [128, 208, 256, 320, 512, 1024, 2048], 320, String),
                  slider("size", say("Tokens per page"), [4, 8, 16, 32, 64, 256], 16),
                  slider("every", say("Time between arrivals"), [0, 1, 2, 3, 4, 6], 3),
                  choice("sharing", say("Common beginning"), [[1, say("shared")], ["", say("not shared")]], 1)],

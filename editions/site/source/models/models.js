@@ -2,7 +2,7 @@
 // What all models share: inputs, axes and words. A model's own file calls show(name, model), where the model has
 //   title      what the model is of
 //   functions  the model itself, numbers in and numbers out; they are window.models[name], too
-//   style      CSS that no other model needs, if there is any
+//   style      CSS that no other model needs
 //   inputs     what slider, choice and plain return
 //   draw       a function of the inputs' values and a width in pixels; it returns {text, picture, key, table}:
 //              a sentence, {height, svg, label}, a list of [colour, words], and rows of numbers, the first one a head
@@ -143,8 +143,9 @@ window.modelTools = (() => {
         }
 
         inputs.addEventListener("input", update);
-        place.prepend(element("style", {}, model.style ?? ""), element("p", {class: "model-title"}, model.title));
-        place.querySelector(".model-end").before(inputs, result, key, picture, numbers);
+        place.prepend(element("p", {class: "model-title"}, model.title));
+        place.querySelector(".model-end").before(element("style", {}, model.style ?? ""), inputs, result, key,
+                                                 picture, numbers);
         place.setAttribute("role", "group");
         place.setAttribute("aria-label", model.title);
         place.hidden = false;
