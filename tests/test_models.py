@@ -207,7 +207,7 @@ def test_loader(model):
 
 @pytest.mark.slow
 def test_engine(model, monkeypatch):
-    """The users of lesson 12 are served as by its engine: the same passes, with the same pages, and the same figures."""
+    """The users of lesson 12 are served as by its engine: the same passes and pages, and the same figures."""
     from d2lhelpers.torch import engine as engines
     from d2lhelpers.torch.gpt import GPT
 
@@ -258,7 +258,8 @@ def test_engine(model, monkeypatch):
             median = np.median([given["first_token"](user) for user in users])
             complete.append((record, [len(passes), engine.time, median, gap, kept, given["filled"](inputs)]))
     assert 0 < len(complete) < len(grid)
-    assert model("engine", "figures", [[record] for record, _ in complete]) == [equal(figures) for _, figures in complete]
+    counted = model("engine", "figures", [[record] for record, _ in complete])
+    assert counted == [equal(figures) for _, figures in complete]
     lessons_own = {"one after another": (1, 4000, 8, 256, False, 3), "batch by batch": (8, 4000, 8, 256, False, 3),
                    "continuous": (24, 4000, 8, 256, False, 3), "pages": (24, 4000, 128, 16, False, 3),
                    "sharing": (24, 4000, 128, 16, True, 3), "budget": (24, 16, 128, 16, True, 3),
