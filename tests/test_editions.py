@@ -462,7 +462,8 @@ def test_a_chapter_has_sections():
 
 # Bold words in lessons' notes that are no terms: names, letters of a formula, words that only stress something.
 NO_TERMS = {"mxnet", "pytorch", "jax", "t1", "t2", "t3", "elsewhere", "elsewhere.", "training", "inference", "define",
-            "run", "running", "finished", "releases the lock", "waiting and feeding", "memory and arithmetic"}
+            "run", "running", "finished", "releases the lock", "waiting and feeding", "memory and arithmetic",
+            "unit of time"}
 
 
 def test_a_model_is_well_formed():

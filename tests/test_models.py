@@ -1,10 +1,12 @@
 import ast
 import itertools
 import json
+import random
 import re
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from lessons import source_of
 
@@ -16,7 +18,7 @@ MODELS = pages.SOURCE / "models"
 PLACES = json.loads((MODELS / "models.json").read_text(encoding="utf-8"))
 
 
-def functions(text, *names, **given):
+def functions(text, /, *names, **given):
     """Return what a text defines; with names, run only the definitions of these functions. It may use what is given."""
     tree = ast.parse(text)
     if names:
@@ -33,8 +35,8 @@ def model(browser):
     def computed(name, function, grid):
         for script in ("models", name):
             page.add_script_tag(path=MODELS / f"{script}.js")
-        call = "([name, f, grid]) => grid.map(inputs => window.models[name][f](...inputs))"
-        return page.evaluate(call, [name, function, list(grid)])
+        call = "([name, f, grid]) => JSON.stringify(JSON.parse(grid).map(inputs => window.models[name][f](...inputs)))"
+        return json.loads(page.evaluate(call, [name, function, json.dumps(list(grid))]))  # as a text: many numbers
 
     yield computed
     page.close()
@@ -201,6 +203,73 @@ def test_loader(model):
     for batches in drawn:
         assert all(ready <= begin for _, _, ready, begin, _ in batches)
         assert all(one[4] <= two[3] for one, two in itertools.pairwise(batches))
+
+
+@pytest.mark.slow
+def test_engine(model, monkeypatch):
+    """The users of lesson 12 are served as by its engine: the same passes and pages, and the same figures."""
+    from d2lhelpers.torch import engine as engines
+    from d2lhelpers.torch.gpt import GPT
+
+    lesson = "pytorch/12-a-serving-engine.ipynb"
+    given = {"random": random, "np": np, "pairwise": itertools.pairwise, "text": np.arange(10_000), "results": {},
+             "AT_ONCE": engines.AT_ONCE, "Request": engines.Request}
+    for cell_id, *names in (("requests",), ("policies",), ("budget",), ("promise",), ("figures", "figures"),
+                            ("room", "filled")):
+        given |= functions(source_of(lesson, cell_id), *names, **given)
+    policies = {1: given["one_after_another"], 8: given["batch_by_batch"], 24: given["continuous"]}
+    new = itertools.count(10_000)  # no token of an answer is like another, so pages are alike where prompts are
+    monkeypatch.setattr(engines, "run", lambda net, pages, work: [next(new) for _ in work])
+    net = GPT(vocabulary=2, width=2, heads=1, layers=1)
+
+    def served(batch, most, number, size, sharing, every):
+        """Let the lesson's engine serve its users, of whom a pass takes `most` tokens, as `budgeted` does."""
+        def policy(users):
+            chosen = [user for user, _ in policies[batch](users)]
+            return given["budgeted"](chosen, most)
+
+        users = given["draw"]()
+        for user in users:
+            user.arrival = user.arrival * every / 3
+        engine = engines.Engine(net, engines.Pages(net, number, size, sharing), policy)
+        engine.serve(users)
+        return engine, users
+
+    memory = [(2048 // size, size) for size in (4, 16, 64, 256)]
+    grid = [(batch, *rest) for batch in policies for rest in [
+        *((most, *pages, True, 3) for most in (4, 16, 4000) for pages in memory),
+        *((most, number, 16, sharing, every) for most, number in ((16, 20), (4000, 13), (16, 13), (16, 12))
+          for sharing in (True, False) for every in (0, 4))]]
+    found = model("engine", "serve", grid)
+    complete = []
+    for inputs, record in zip(grid, found, strict=True):
+        engine, users = served(*inputs)
+        number_of = {user: number for number, user in enumerate(users)}
+        passes = [[each.start, each.end, [[number_of[user], count, count > 1 or each.end <= user.times[0]]
+                                          for user, count in each.work], each.filled, each.reserved]
+                  for each in engine.passes]
+        assert record["passes"] == passes, inputs
+        assert record["left"] == sum(not user.finished for user in users), inputs
+        if not record["left"]:
+            assert record["users"] == [[user.arrival, given["first_token"](user), given["longest_gap"](user),
+                                        user.times[-1]] for user in users]
+            given["results"][inputs] = engine, users, 0
+            gap, kept = given["figures"](inputs)
+            median = np.median([given["first_token"](user) for user in users])
+            complete.append((record, [len(passes), engine.time, median, gap, kept, given["filled"](inputs)]))
+    assert 0 < len(complete) < len(grid)
+    counted = model("engine", "figures", [[record] for record, _ in complete])
+    assert counted == [equal(figures) for _, figures in complete]
+    lessons_own = {"one after another": (1, 4000, 8, 256, False, 3), "batch by batch": (8, 4000, 8, 256, False, 3),
+                   "continuous": (24, 4000, 8, 256, False, 3), "pages": (24, 4000, 128, 16, False, 3),
+                   "sharing": (24, 4000, 128, 16, True, 3), "budget": (24, 16, 128, 16, True, 3),
+                   "few pages": (24, 16, 20, 16, True, 3)}
+    printed = "".join(output.text for cell in lessons.read(lesson).cells for output in cell.get("outputs", [])
+                      if output.output_type == "stream")
+    for name, record in zip(lessons_own, model("engine", "serve", lessons_own.values()), strict=True):
+        [(passes, end, first, gap, kept, _)] = model("engine", "figures", [[record]])
+        assert f"{name}: {passes} passes, all done at {end:.0f}" in printed
+        assert f"{name}: first token {first:.1f} (median), longest gap {gap:.1f}, kept {kept}" in printed
 
 
 @pytest.mark.slow

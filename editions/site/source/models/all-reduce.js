@@ -48,6 +48,8 @@
 
     show("all-reduce", {
         title: say("Interactive model: four plans for an all-reduce"),
+        style: ".model .line.dashed { stroke-dasharray: 12 6; } .model .swatch.dashed { background: "
+            + "repeating-linear-gradient(90deg, currentColor 0 0.65rem, transparent 0 0.95rem); }",
         functions: {oneServer, servers, ring, tree},
         inputs: [slider("k", say("Machines"), machines, 64),
                  slider("P", say("Size of the array"), sizes, 1e7, bytes),

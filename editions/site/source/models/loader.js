@@ -50,6 +50,7 @@
     const times = [5, 10, 20, 50, 100, 200, 500];
     show("loader", {
         title: say("Interactive model: workers that load batches"),
+        style: ".model .loading { --tint: color-mix(in srgb, #009e73 60%, white); }",
         functions: {period, schedule},
         inputs: [slider("workers", say("Workers"), range(0, 4), 1),
                  slider("load", say("Loading a batch"), times, 100, ms => time(ms / 1e3)),

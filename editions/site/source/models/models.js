@@ -2,7 +2,8 @@
 // What all models share: inputs, axes and words. A model's own file calls show(name, model), where the model has
 //   title      what the model is of
 //   functions  the model itself, numbers in and numbers out; they are window.models[name], too
-//   inputs     what slider, choice and paste return
+//   style      CSS that no other model needs
+//   inputs     what slider, choice and plain return
 //   draw       a function of the inputs' values and a width in pixels; it returns {text, picture, key, table}:
 //              a sentence, {height, svg, label}, a list of [colour, words], and rows of numbers, the first one a head
 window.models = {};
@@ -11,16 +12,13 @@ window.modelTools = (() => {
     const say = (text, ...values) => (window.modelWords?.[text] ?? text).replace(/\{(\d)\}/g, (_, n) => values[n]);
     const number = value => value.toLocaleString("en-US", {maximumSignificantDigits: 3});
     const share = value => `${number(100 * value)} %`;
-    const within = (units, value) => units.find(([least]) => value >= least) ?? units.at(-1);
     const inUnits = (...units) => value => {
         if (value === 0) return "0";
-        const [least, unit] = within(units, value);
+        const [least, unit] = units.find(([least]) => value >= least) ?? units.at(-1);
         return `${number(value / least)} ${unit}`;
     };
     const time = inUnits([1, "s"], [1e-3, "ms"], [1e-6, "µs"]);
     const bytes = inUnits([1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "bytes"]);
-    const flops = inUnits([1e15, "Pflop/s"], [1e12, "Tflop/s"], [1e9, "Gflop/s"], [1e6, "Mflop/s"], [1e3, "kflop/s"],
-                          [1, "flop/s"]);
     const range = (first, last) => Array.from({length: Math.max(0, last - first + 1)}, (_, n) => first + n);
 
     function element(name, attributes = {}, ...children) {
@@ -32,40 +30,29 @@ window.modelTools = (() => {
 
     // A slider goes through a list of values, so that each press of an arrow key changes something.
     function slider(name, label, values, start, words = number) {
-        return {name, start, make: (id, first, changed) => {
+        return {name, label, start, make: first => {
             const shown = element("span", {class: "model-value", "aria-hidden": "true"});
-            const input = element("input", {type: "range", id, min: 0, max: values.length - 1});
-            const read = () => values[input.value];
-            const tell = () => {
-                shown.textContent = words(read());
-                input.setAttribute("aria-valuetext", shown.textContent);
-            };
+            const input = element("input", {type: "range", min: 0, max: values.length - 1});
             input.value = values.indexOf(first);
-            input.addEventListener("input", () => { tell(); changed(); });
-            tell();
-            return {read, parts: [element("label", {for: id}, label), shown, input]};
+            return {parts: [shown, input], read: () => {
+                const value = values[input.value];
+                shown.textContent = words(value);
+                input.setAttribute("aria-valuetext", shown.textContent);
+                return value;
+            }};
         }};
     }
+
+    // An input that `create` makes, and whose value is read as it is.
+    const plain = (name, label, start, create) => ({name, label, start, make: first => {
+        const input = create();
+        input.value = first;
+        return {parts: [input], read: () => input.value};
+    }});
 
     // `options` are pairs of a value and its words.
-    function choice(name, label, options, start) {
-        return {name, start, make: (id, first, changed) => {
-            const input = element("select", {id},
-                                  ...options.map(([value, words]) => element("option", {value}, words)));
-            input.value = first;
-            input.addEventListener("input", changed);
-            return {read: () => input.value, parts: [element("label", {for: id}, label), input]};
-        }};
-    }
-
-    function paste(name, label, start) {
-        return {name, start, make: (id, first, changed) => {
-            const input = element("textarea", {id, rows: 3, spellcheck: "false"});
-            input.value = first;
-            input.addEventListener("input", changed);
-            return {read: () => input.value, parts: [element("label", {for: id}, label), input]};
-        }};
-    }
+    const choice = (name, label, options, start) => plain(name, label, start, () =>
+        element("select", {}, ...options.map(([value, words]) => element("option", {value}, words))));
 
     // About `most` round numbers from min to max.
     function ticks({min, max, log}, most) {
@@ -90,20 +77,18 @@ window.modelTools = (() => {
         const px = place(x, left, width - right);
         const py = y && place(y, height - bottom, top);
         const base = height - bottom;
-        let svg = `<path class="axis" d="M${left} ${top}V${base}H${width - right}"/>`;
+        const text = (anchor, x, y, words) => `<text x="${x}" y="${y}" text-anchor="${anchor}">${words}</text>`;
+        let svg = `<path class="axis" d="M${left} ${top}V${base}H${width - right}"/>`
+            + text("end", width - right, height - 6, x.label) + (y ? text("start", 4, 16, y.label) : "");
         for (const tick of ticks(x, width / 90)) {
             svg += `<path class="axis" d="M${px(tick)} ${base}v5"/>`
-                + `<text x="${px(tick)}" y="${base + 20}" text-anchor="middle">${(x.words ?? number)(tick)}</text>`;
+                + text("middle", px(tick), base + 20, (x.words ?? number)(tick));
         }
         for (const tick of y ? ticks(y, height / 45) : []) {
             svg += `<path class="grid" d="M${left} ${py(tick)}H${width - right}"/>`
-                + `<text x="${left - 8}" y="${py(tick) + 5}" text-anchor="end">${(y.words ?? number)(tick)}</text>`;
+                + text("end", left - 8, py(tick) + 5, (y.words ?? number)(tick));
         }
-        for (const [middle, words] of rows) {
-            svg += `<text x="${left - 8}" y="${middle + 5}" text-anchor="end">${words}</text>`;
-        }
-        svg += `<text x="${width - right}" y="${height - 6}" text-anchor="end">${x.label}</text>`
-            + (y ? `<text x="4" y="16">${y.label}</text>` : "");
+        for (const [middle, words] of rows) svg += text("end", left - 8, middle + 5, words);
         return {height, svg: svg + draw(px, py)};
     }
 
@@ -130,10 +115,11 @@ window.modelTools = (() => {
         const start = JSON.parse(place.dataset.start);
         const inputs = element("div", {class: "model-inputs"});
         const read = {};
-        for (const {name, start: usual, make} of model.inputs) {
-            const made = make(`model-${name}`, start[name] ?? usual, () => update());
+        for (const {name, label, start: usual, make} of model.inputs) {
+            const made = make(start[name] ?? usual);
             read[name] = made.read;
-            inputs.append(element("div", {}, ...made.parts));
+            made.parts.at(-1).id = `model-${name}`;
+            inputs.append(element("div", {}, element("label", {for: `model-${name}`}, label), ...made.parts));
         }
         const result = element("p", {class: "model-result", role: "status"});
         const key = element("ul", {class: "model-key", "aria-hidden": "true"});
@@ -156,17 +142,15 @@ window.modelTools = (() => {
             if (result.textContent !== text) result.textContent = text;
         }
 
+        inputs.addEventListener("input", update);
         place.prepend(element("p", {class: "model-title"}, model.title));
-        place.querySelector(".model-end").before(inputs, result, key, picture, numbers);
+        place.querySelector(".model-end").before(element("style", {}, model.style ?? ""), inputs, result, key,
+                                                 picture, numbers);
         place.setAttribute("role", "group");
         place.setAttribute("aria-label", model.title);
         place.hidden = false;
         update();
-        let drawnAt = picture.clientWidth;
-        new ResizeObserver(() => {
-            if (picture.clientWidth !== drawnAt) update();
-            drawnAt = picture.clientWidth;
-        }).observe(picture);
+        new ResizeObserver(update).observe(picture);
     }
 
     function show(name, model) {
@@ -174,6 +158,6 @@ window.modelTools = (() => {
         for (const place of document.querySelectorAll(`[data-model="${name}"]`)) build(place, model);
     }
 
-    return {say, number, share, time, bytes, flops, range, slider, choice, paste, axes, decades, line, rect,
+    return {say, number, share, inUnits, time, bytes, range, element, slider, choice, plain, axes, decades, line, rect,
             block, dot, show};
 })();

@@ -81,6 +81,8 @@
 
     show("pipeline", {
         title: say("Interactive model: a pipeline's schedule"),
+        style: ".model .device2 { --of: #cc79a7; } .model .device3 { --of: #e69f00; } "
+            + ".model .device4 { --of: #56b4e9; } .model .device5 { --of: #5b4a9b; }",
         functions: {schedule, bubble, idle, alive},
         inputs: [choice("way", say("Schedule"), SCHEDULES, "GPipe"),
                  slider("stages", say("Stages"), range(2, 6), 4),

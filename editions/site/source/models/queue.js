@@ -54,6 +54,7 @@
     const us = value => `${number(value)} µs`;
     show("queue", {
         title: say("Interactive model: Python, the queue and the device"),
+        style: ".model .python { --tint: #b4b4b4; }",
         functions: {waitingEach, waitingOnce, calls},
         inputs: [slider("t1", say("t1, Python's dispatch"), times, 20, us),
                  slider("t2", say("t2, the operator's run"), times, 50, us),

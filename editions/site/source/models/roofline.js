@@ -1,8 +1,10 @@
 "use strict";
 // The roofline of d2lhelpers.machine.MachineLimits, with the reader's own limits.
 {
-    const {say, number, share, time, bytes, flops, range, slider, paste, axes, decades, line, dot,
+    const {say, number, share, inUnits, time, bytes, range, element, slider, plain, axes, decades, line, dot,
            show} = window.modelTools;
+    const flops = inUnits([1e15, "Pflop/s"], [1e12, "Tflop/s"], [1e9, "Gflop/s"], [1e6, "Mflop/s"], [1e3, "kflop/s"],
+                          [1, "flop/s"]);
     const EXAMPLE = "memory 20 GB/s\narithmetic 100 Gflop/s\none dispatch 20 µs";
 
     // What `limits()` prints, or two or three numbers: GB/s, Gflop/s, µs. Returns null if there are none.
@@ -70,7 +72,8 @@
     show("roofline", {
         title: say("Interactive model: the roofline of your machine"),
         functions: {limitsIn, regime, roof},
-        inputs: [paste("text", say("Your limits, as limits() prints them"), EXAMPLE),
+        inputs: [plain("text", say("Your limits, as limits() prints them"), EXAMPLE,
+                       () => element("textarea", {rows: 3, spellcheck: "false"})),
                  slider("size", say("Bytes read and written"), sizes, 5e8, bytes),
                  slider("intensity", say("Operations per byte"), intensities, 0.125)],
         draw,
