@@ -3,8 +3,8 @@
 Lesson: pytorch/12-a-serving-engine. Sources: Yu et al., Orca, 2022; Kwon et al., PagedAttention, 2023; Agrawal et al.,
 Sarathi, 2023.
 """
+from collections import namedtuple
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import torch
 from torch.nn import functional as F
@@ -53,8 +53,7 @@ class Pages:
     """
 
     def __init__(self, net: GPT, number: int, size: int, sharing: bool = False):
-        self.size = size
-        self.sharing = sharing
+        self.size, self.sharing = size, sharing
         self.free = list(range(number))
         self.users = [0] * number  # of each page
         self.known = {}  # full pages, found by all tokens up to their end
@@ -110,25 +109,28 @@ class Pages:
 Work = list[tuple[Request, int]]  # who is in a pass, with how many of its pending tokens
 
 
-@torch.no_grad()
-def run(net: GPT, pages: Pages, work: Work) -> list[int]:
-    """Compute the next tokens of several requests in one pass; return the best token of each.
-
-    All tokens stand in one row: each weight is read once. Attention alone goes user by user.
-    """
-    counts, ids, positions, written, seen = [], [], [], [], []
+def row_of(pages: Pages, work: Work) -> tuple:
+    """Return all tokens in one row, their positions, where their keys go, and which places each request sees."""
+    ids, positions, written, seen = [], [], [], []
     for request, count in work:
         start, end = request.computed, request.computed + count
-        counts.append(count)
         ids += request.tokens[start:end]
         positions += range(start, end)
         written.append(pages.places(request, start, end))
         seen.append(pages.places(request, 0, end))
-    x = net.tokens(torch.tensor(ids)) + net.places(torch.tensor(positions))
+    return torch.tensor(ids), torch.tensor(positions), torch.cat(written), seen
+
+
+@torch.no_grad()
+def run(net: GPT, pages: Pages, work: Work) -> list[int]:
+    """Compute the next tokens of several requests in one pass; return the best token of each."""
+    ids, positions, written, seen = row_of(pages, work)
+    counts = [count for _, count in work]
+    x = net.tokens(ids) + net.places(positions)
     for block, (keys, values) in zip(net.blocks, pages.store, strict=True):
         attention = block.attention
         qkv = attention.qkv(block.norm1(x)).view(len(ids), 3, attention.heads, -1)
-        queries, keys[torch.cat(written)], values[torch.cat(written)] = qkv.unbind(1)
+        queries, keys[written], values[written] = qkv.unbind(1)
         mixed = []
         for own, places in zip(queries.split(counts), seen, strict=True):
             both = own, keys[places], values[places]
@@ -141,14 +143,8 @@ def run(net: GPT, pages: Pages, work: Work) -> list[int]:
     return net.scores(net.norm(x[last])).argmax(-1).tolist()
 
 
-class Pass(NamedTuple):
-    """What one pass did, from `start` to `end`; `filled` of `reserved` places in the cache held a token."""
-
-    start: float
-    end: float
-    work: Work
-    filled: int
-    reserved: int
+# What one pass did, from `start` to `end`; `filled` of `reserved` places in the cache held a token.
+Pass = namedtuple("Pass", ["start", "end", "work", "filled", "reserved"])
 
 
 class Engine:
