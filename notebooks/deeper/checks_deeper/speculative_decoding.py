@@ -59,6 +59,12 @@ def cases(random):
     p, q, _, luck = drawn(random, int(random.integers(6, 10)), 7)
     yield p.clone(), p[:-1].clone(), guessed(random, p[:-1]), luck  # all are kept
     even = torch.arange(7) % 2 == 0
+    rows = torch.arange(len(luck))
+    other_q = drawn(random, len(luck), 7)[1]
+    often = guessed(random, other_q)
+    limits = (p[rows, often] / other_q[rows, often]).clamp(max=0.99)
+    for factor in 0.9999, 1.0001:  # random numbers just below the ratios, and just above
+        yield p.clone(), other_q.clone(), often.clone(), limits * factor
     odd_p, even_q = [each / each.sum(1, keepdim=True) for each in (p * ~even, q * even)]
     yield odd_p, even_q, guessed(random, even_q), luck  # none is
     for place in 5, len(q) - 1:  # all before this one are
@@ -177,7 +183,7 @@ def check_1(answer):
          "where a guess is rejected, the next token comes in its place, not after it"),
         ("last-row", left_is_not(lambda p, q, kept, _: share(torch.relu(p[kept] - q[3]))),
          "where a guess is rejected, the draft's probabilities at that place count, not those at the last one"),
-        ("all-kept", after_all, "right where a guess is rejected, but not where all are kept"),
+        ("all-kept", after_all, "where all guesses are kept, these are not the next token's probabilities"),
         ("not-probabilities", lambda _: all(left.min() > -TOLERANCE and abs(left.sum() - 1) < 6 * TOLERANCE
                                             for _, left in given),
          "what it returns are no probabilities: is one negative, or their sum not 1?"),

@@ -292,3 +292,12 @@ answer_1 = lambda p, q, guesses, luck: (0.5, p[0])  # no-pair
 answer_1 = lambda p, q, guesses, luck: (-1, p[0])  # no-pair
 # The tokens that are kept.
 answer_1 = lambda p, q, guesses, luck: (guesses, p[0])  # no-pair
+
+# %% 1 wrong: wrong-result
+# The ratio is rounded.
+def answer_1(p, q, guesses, luck):
+    for place, token in enumerate(guesses):
+        if luck[place] >= round(min(1.0, float(p[place, token] / q[place, token])), 2):
+            missing = torch.relu(p[place] - q[place])
+            return place, missing / missing.sum()
+    return len(guesses), p[-1]
