@@ -97,7 +97,7 @@ class Exam:
         different ("wrong-effect"), or a seed, a mode, a number of threads … does ("changes-surroundings").
         """
         for mine, right in zip(*[self.cases(np.random.default_rng(seed)) for _ in range(2)], strict=True):
-            names = list(signature(self.reference).parameters)[:len(mine)]
+            names = self._names()[:len(mine)]
             wanted = [self._use(self.reference, right) for _ in range(2)]
             for found in self._compare(answer, mine, wanted, names):
                 yield Broken(found.rule, found.hint + say(" (seed {seed})", seed=seed))
@@ -128,6 +128,12 @@ class Exam:
                 yield Broken("changes-result", say("when it is called again, it changes what it returned before"))
             earlier = given
             told = say("called again with {case}", case=case)
+
+    def _names(self):
+        """Return what the arguments are called, for hints: by the reference, or by what uses it."""
+        if self.use is call:
+            return list(signature(self.reference).parameters)
+        return list(signature(self.use).parameters)[1:]
 
     def _use(self, function, arguments):
         """Use a function, and return what can be known afterwards."""

@@ -46,7 +46,7 @@ def run_policy(policy, users, budget):
         work = [(user, int(count)) for user, count in policy(given, budget)] if here else []
         prompts = [(requests.index(user), count) for user, count in work if not user.times]
         found.append({"decode": sorted((requests.index(user), count) for user, count in work if user.times),
-                      "prompts": sorted(prompts), "users as they were": given == here})
+                      "prompts": sorted(prompts), "unchanged": given == here})
         for user, count in work:
             user.computed += count
             if user.pending <= 0:
@@ -80,11 +80,6 @@ def network(seed):
     for block in net.blocks:
         block.attention.out.weight *= 20
     return net
-
-
-def in_time(seed, number_size_most, users, sharing):
-    """Make the right pages; `Exam` takes the names for its hints from here, so they are those of `serve`."""
-    return InTimePages(seed, number_size_most, users, sharing)
 
 
 def serve(make, seed, number_size_most, users):
@@ -133,4 +128,4 @@ def pages_exam():
             least = -(-60 // size)  # pages for one user; with few more, some are sent back
             yield seed, (least + int(random.integers(0, 9)), size, int(random.integers(2, 12))), users
 
-    return Exam(in_time, cases, serve)
+    return Exam(InTimePages, cases, serve)

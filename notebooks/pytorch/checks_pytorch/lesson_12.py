@@ -67,7 +67,7 @@ def check_2(answer):
         return all(count > 0 for _, count in first["prompts"])
 
     def left_alone(policy):
-        return all(each["users as they were"] for each in run_policy(policy, [(1, 9, 2), (0, 1, 5)], 4))
+        return all(each["unchanged"] for each in run_policy(policy, [(1, 9, 2), (0, 1, 5)], 4))
 
     return check(
         answer,
