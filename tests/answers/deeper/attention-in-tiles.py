@@ -318,23 +318,10 @@ answer_1 = by_words
 
 # %% 1 wrong: too-wide
 # A number of pieces that is rounded down, so that they are wider.
-def by_words(x, weight, targets, size):
-    most = torch.full_like(x[:, :1], -inf)
-    total = torch.zeros_like(most)
-    for words in weight.chunk(max(1, len(weight) // size)):
-        scores = x @ words.T
-        new = torch.maximum(most, scores.amax(1, keepdim=True))
-        total = torch.exp(most - new) * total + torch.exp(scores - new).sum(1, keepdim=True)
-        most = new
-    logarithm = most + total.log()
-    loss = (logarithm[:, 0] - (x * weight[targets]).sum(1)).mean()
-
-    of_x = -weight[targets]
-    of_weight = torch.zeros_like(weight).index_add_(0, targets, -x)
-    for words, part in zip(weight.chunk(max(1, len(weight) // size)), of_weight.chunk(max(1, len(weight) // size))):
-        share = torch.exp(x @ words.T - logarithm)
-        of_x += share @ words
-        part += share.T @ x                     # a view: it writes into of_weight
-    return loss, of_x / len(x), of_weight / len(x)
-
-answer_1 = by_words
+#-     most = torch.zeros_like(x[:, :1])
+#+     most = torch.full_like(x[:, :1], -inf)
+#-     for words in weight.split(size):
+#+     for words in weight.chunk(max(1, len(weight) // size)):
+#-     for words, part in zip(weight.split(size), of_weight.split(size)):
+#+     pieces = max(1, len(weight) // size)
+#+     for words, part in zip(weight.chunk(pieces), of_weight.chunk(pieces)):
