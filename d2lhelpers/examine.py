@@ -97,14 +97,14 @@ class Exam:
         different ("wrong-effect"), or a seed, a mode, a number of threads … does ("changes-surroundings").
         """
         for mine, right in zip(*[self.cases(np.random.default_rng(seed)) for _ in range(2)], strict=True):
-            names = self._names()[:len(mine)]
+            names = self._names(len(mine))
             wanted = [self._use(self.reference, right) for _ in range(2)]
             for found in self._compare(answer, mine, wanted, names):
                 yield Broken(found.rule, found.hint + say(" (seed {seed})", seed=seed))
 
     def _compare(self, answer, mine, wanted, names):
         """Yield what is wrong with an answer if it is called twice with the arguments `mine`."""
-        case = ", ".join(f"{name} = {shown(each)}" for name, each in zip(names, mine, strict=False))
+        case = ", ".join(f"{name} = {shown(each)}" for name, each in zip(names, mine, strict=True))
         told = say("called with {case}", case=case)
         earlier = None
         for right in wanted:
@@ -116,7 +116,7 @@ class Exam:
                 yield Broken("wrong-again" if earlier else "wrong-result",
                              say("{told}, it gives {given} where {right} is right", told=told,
                                  given=shown(found[1]) + place_of(found), right=shown(found[2])))
-            for name, one, other in zip(names, given.arguments, right.arguments, strict=False):
+            for name, one, other in zip(names, given.arguments, right.arguments, strict=True):
                 found = difference(one, other, self.tolerance)
                 if found:
                     words = say("{told}, it leaves {name} as {given} where {right} is right", told=told,
@@ -129,11 +129,14 @@ class Exam:
             earlier = given
             told = say("called again with {case}", case=case)
 
-    def _names(self):
-        """Return what the arguments are called, for hints: by the reference, or by what uses it."""
-        if self.use is call:
-            return list(signature(self.reference).parameters)
-        return list(signature(self.use).parameters)[1:]
+    def _names(self, count):
+        """Return what `count` arguments are called, for hints: by `use`, or by the reference if that names them."""
+        for function, first in (self.use, 1), (self.reference, 0):
+            parameters = list(signature(function).parameters.values())[first:]
+            names = [each.name for each in parameters if each.kind is not each.VAR_POSITIONAL]
+            if len(names) >= count:
+                return names[:count]
+        return [say("argument {number}", number=number) for number in range(1, count + 1)]
 
     def _use(self, function, arguments):
         """Use a function, and return what can be known afterwards."""

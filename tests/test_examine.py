@@ -157,16 +157,36 @@ def test_what_is_shown_of_a_value():
 
 
 def test_arguments_without_names(capsys):
-    """A function that takes any number of arguments is examined like others; a hint shows those that have a name."""
+    """A function of any number of arguments is examined like others: all are shown, and all must stay as they were."""
     def total(first, *others):
-        return first + sum(others)
+        return first + sum(map(sum, others))
+
+    def clears(first, *others):
+        result = total(first, *others)
+        others[-1].clear()
+        return result
 
     def cases(random):
-        yield 1, 2, 3
+        yield 1, [2], [3]
 
-    assert check(lambda *numbers: sum(numbers), *Exam(total, cases).rules())
-    assert not check(lambda *numbers: numbers[0], *Exam(total, cases).rules())
-    assert "called with first = 1, others = 2, it gives 1 where 6 is right" in capsys.readouterr().out
+    def use(function, *arguments):
+        return function(*arguments)
+
+    for options in {}, {"use": use}:
+        assert check(lambda one, *others: one + sum(each[0] for each in others), *Exam(total, cases, **options).rules())
+        assert not check(lambda one, *others: one, *Exam(total, cases, **options).rules())
+        assert "argument 1 = 1, argument 2 = [2], argument 3 = [3], it gives 1 where 6" in capsys.readouterr().out
+        assert not check(clears, *Exam(total, cases, **options).rules())
+        assert exercises.broken == "wrong-effect"
+
+
+def test_a_use_names_its_arguments(capsys):
+    """Where a reference has other arguments than the cases, hints name them as what uses it does."""
+    def length_after(make, items, more):
+        return len(make(items)) + more
+
+    assert not check(lambda items: [], *Exam(list, lambda random: [([5], 1)], use=length_after).rules())
+    assert "called with items = [5], more = 1, it gives 1 where 2 is right" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(not find_spec("torch"), reason="PyTorch is not installed")
