@@ -404,6 +404,31 @@ def no_dispatch(distributed):
          output.zero_() if sizes else exchange(output, rows))
 
 
+@changes("torch")
+def no_shards(torch):
+    """Let `Tensor.chunk` give all of a tensor in place of each part of it."""
+    torch.Tensor.chunk = lambda tensor, count, dim=0: [tensor] * count
+
+
+@changes("torch.nn.functional")
+def no_dropout(functional):
+    """Let dropout pass on what it is given, and keep nothing."""
+    import torch
+    functional.dropout = lambda x, *args, **options: x
+    torch.native_dropout = lambda x, *args: (x, None)
+
+
+@changes("torch.distributed.tensor")
+def all_replicated(tensors):
+    """Let `distribute_tensor` give every rank all of a tensor that is no parameter, whatever the placement."""
+    from torch.nn import Parameter
+
+    def whole(distribute, data, mesh, placements, **options):
+        return distribute(data, mesh, placements if isinstance(data, Parameter) else [tensors.Replicate()], **options)
+
+    wrap(tensors, "distribute_tensor", whole)
+
+
 @changes("torch.distributed.tensor.parallel")
 def all_tokens(parallel):
     """Let a plan split no tokens: every rank normalizes all that it has, and layers exchange as if it had all."""
