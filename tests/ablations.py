@@ -418,6 +418,14 @@ def no_dropout(functional):
     torch.native_dropout = lambda x, *args: (x, None)
 
 
+@changes("torch.distributed")
+def deaf(_):
+    """Let no process but the agent take notice of SIGTERM: it ends the process that gets it."""
+    import signal
+    wrap(signal, "signal", lambda register, number, handler:
+         None if number == signal.SIGTERM else register(number, handler))
+
+
 @changes("torch.distributed.tensor")
 def all_replicated(tensors):
     """Let `distribute_tensor` give every rank all of a tensor that is no parameter, whatever the placement."""
