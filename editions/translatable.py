@@ -53,9 +53,9 @@ def blocks_of(page):
 
 
 def of_page(path):
-    """Yield the entries of a page in Markdown."""
+    """Yield the entries of a page in Markdown; of its code, commands for the shell, whose comments are text."""
     for block in blocks_of(path):
-        if has_words(block) and not block.startswith(("```", ".. ")):
+        if (has_words(block) and not block.startswith(("```", ".. "))) or block.startswith("```sh"):
             yield None, block.strip("\n"), ""
 
 

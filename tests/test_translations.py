@@ -40,10 +40,14 @@ def parts(text):
     for token in MARKDOWN.parse(text):
         if token.type != "inline" and token.nesting >= 0:
             kept[token.type, token.tag] += 1
-        if token.type in ("html_block", "fence", "code_block"):
+        if token.type == "html_block":
             kept[re.sub("(?<=<b>)[^<]*", "", token.content)] += 1
+        elif token.type in ("fence", "code_block"):
+            kept[commands(token.content) if token.info == "sh" else token.content] += 1
         for child in token.children or ():
-            if child.type in ("code_inline", "html_inline"):
+            if child.type == "code_inline":
+                kept[re.sub("<[^>]*>", "<>", child.content)] += 1
+            elif child.type == "html_inline":
                 kept[child.content] += 1
             elif child.type in ("link_open", "image"):
                 kept[child.type, child.attrs.get("href") or child.attrs["src"]] += 1
@@ -53,6 +57,18 @@ def parts(text):
     for changed in (*(("link_open", page) for page in pages), "{type}"):
         del kept[changed]
     return kept
+
+
+def commands(text):
+    """Return the shell's commands without what a translation may change: comments, names in <>, and the language."""
+    text = re.sub(r"(?m)^export IN=.*\n|[ ]*# .*$| -e IN=\w+", "", text)
+    return re.sub("<[^>]*>", "<>", text).strip()
+
+
+def in_edition(text, language="zh"):
+    """Return an English text with the folders that the commands of an edition make."""
+    text = re.sub(r"\b(my-lessons|build/(?:site|slides|student))(?![\w-])", rf"\1-{language}", text)
+    return re.sub(rf"(copies\s+my-lessons-{language})", rf"\1 --language {language}", text)
 
 
 def shown(text):
@@ -90,7 +106,7 @@ def numbers(text):
 
 def faults(english, chinese, words):
     """Yield what a Chinese reader would find wrong with a translation; `words` are the terms."""
-    before, after = parts(english), parts(chinese)
+    before, after = parts(in_edition(english)), parts(chinese)
     yield from (f"lost: {part}" for part in before - after)
     yield from (f"added: {part}" for part in after - before)
     text, italics = shown(chinese)
@@ -152,6 +168,36 @@ def test_the_readmes_are_made(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_an_edition_starts_in_its_language(language):
+    """The first commands of README choose the language, and each command of `make` in its pages exists."""
+    text = (ROOT / f"README.{language}.md").read_text(encoding="utf-8")
+    first = re.search("```sh\n(.+?)```", text, re.DOTALL)[1]
+    assert first.index(f"export IN={language}") < first.index("make lab")
+    assert "英文原文" in text[:text.index("\n| 课 |")]
+    pages = [translations.Translation(language).page(name) for name in ("README", "INSTALL", "for-instructors")]
+    called = set(re.findall(r"(?m)(?:^|`)(?:export )?((?:[A-Z_]+=\S+ )*make [a-z-]+)", "\n".join(pages)))
+    assert len(called) > 8
+    for command in sorted(called):
+        command = re.sub("<[^>]*>", "an-address", command) + " SUBMISSIONS=some"
+        run = subprocess.run(re.sub("make ", "make -n ", command), shell=True, cwd=ROOT, capture_output=True, text=True,
+                             env=os.environ | {"IN": language})
+        assert run.returncode == 0, command
+        assert not re.search(r"my-lessons(?!-)|build/\w+(?![\w-])", run.stdout) or "clean" in command, run.stdout
+
+
+@pytest.mark.parametrize("page", ["INSTALL.md", *(f"INSTALL.{language}.md" for language in LANGUAGES)])
+def test_a_container_keeps_what_a_reader_writes(page):
+    """The folder that a page mounts is the one into which the lab writes, and Containerfile makes it for its user."""
+    language = page.removeprefix("INSTALL.").removesuffix("md").rstrip(".")
+    text = (ROOT / page).read_text(encoding="utf-8")
+    [folder] = re.findall(r"-v mine:/lessons/(\S+)", text)
+    assert folder == f"my-lessons-{language}".rstrip("-")
+    assert (f" -e IN={language} " in text) == bool(language)
+    [made] = re.findall(r"mkdir -p (.+)", (ROOT / "Containerfile").read_text(encoding="utf-8"))
+    assert folder in made.split()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", NAMES)
 def test_translations_are_complete_and_keep_what_they_must(name, language):
     """Every entry is translated and fresh, and keeps code, links, numbers, structure and terms."""
@@ -168,7 +214,9 @@ def test_translations_are_complete_and_keep_what_they_must(name, language):
     ("an *old* graph", "*旧的*图", "italics"), ("one, two", "一,二", "half-width"), ("a GPU is", "是GPU", "no space"),
     ("it takes 40 ms", "它要 4 毫秒", "numbers lost"), ("call `f()`", "调用 `g()`", "lost: f()"),
     ("see [a](b.ipynb)", "见 [甲](c.ipynb)", "lost: ('link_open', 'b.ipynb')"), ("- a\n- b", "- 甲", "lost"),
-    ("still {seconds} sec", "还要秒", "lost: {seconds}"), ("the latency", "它的时间", "latency is not said"),
+    ("still {seconds} sec", "还要秒", "lost: {seconds}"), ("in `my-lessons`", "在 `my-lessons`", "lost: my-lessons-zh"),
+    ("```sh\nmake lab  # opens\n```", "```sh\nmake site  # 打开\n```", "lost: make lab"),
+    ("the latency", "它的时间", "latency is not said"),
 ])
 def test_faults_are_found(english, chinese, fault):
     """A translation that breaks a rule is found, each by its own fault."""
