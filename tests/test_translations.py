@@ -25,6 +25,7 @@ LANGUAGES = sorted(translations.TAGS)
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 HAN = "[\u3400-\u9fff]"
 NOT_PROSE = {"figures", "messages", "models"}  # no Markdown
+SAID = {"下发", "正确", "参考答案", "你是几号"}  # words that somebody says, or that stand somewhere
 
 
 def terms(language):
@@ -32,6 +33,12 @@ def terms(language):
     lines = (translations.HERE / language / "terms.tsv").read_text(encoding="utf-8").splitlines()
     return [(re.compile(rf"\b{english}", re.IGNORECASE), words.split("|"))
             for english, words in (line.split("\t") for line in lines)]
+
+
+def never(language):
+    """Return the pairs of a pattern that no translation has, and what it has instead."""
+    lines = (translations.HERE / language / "never.tsv").read_text(encoding="utf-8").splitlines()
+    return [(re.compile(pattern), instead) for pattern, instead in (line.split("\t") for line in lines)]
 
 
 def parts(text):
@@ -207,6 +214,43 @@ def test_translations_are_complete_and_keep_what_they_must(name, language):
         if wrong:
             found[entry.msgctxt, entry.msgid[:60]] = wrong
     assert found == {}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", NAMES)
+def test_no_translation_has_a_word_that_was_given_up(name, language):
+    """One thing has one name: no entry, figure, message or model has a word of `never.tsv`."""
+    found = [f"{word[0]} in {entry.msgstr[max(0, word.start() - 9):word.end() + 9]!r}: {instead}"
+             for entry in translations.load(translations.HERE / language / f"{name}.po")
+             for pattern, instead in never(language) for word in pattern.finditer(entry.msgstr)]
+    assert found == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_one_text_has_one_translation(language):
+    """The same English is said in the same way everywhere, except for options, which follow their questions."""
+    said = collections.defaultdict(set)
+    for path in (translations.HERE / language).glob("**/*.po"):
+        entries = translations.load(path)
+        questions = {entry.msgid for entry in entries if entry.msgctxt == "question"}
+        for entry in entries:
+            if entry.msgctxt not in {*questions, "model"} and not entry.fuzzy:
+                said[entry.msgid].add(entry.msgstr)
+    assert {english: found for english, found in said.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", sorted(set(NAMES) - NOT_PROSE))
+def test_emphasis_is_bold(name, language):
+    """Where English emphasizes a word or two, Chinese is bold: quotation marks would be irony there."""
+    titles = {re.sub("^#+ ", "", line) for other in NAMES for entry in translations.load(
+        translations.HERE / language / f"{other}.po") for line in entry.msgstr.splitlines() if line.startswith("#")}
+    found = []
+    for entry in translations.load(translations.HERE / language / f"{name}.po"):
+        quoted = {*re.findall(f"“({HAN}{{1,6}})”", entry.msgstr)} - titles - SAID
+        if quoted and '"' not in entry.msgid and not re.search(r"\*[A-Z][^*]+\*, \d{4}", entry.msgid):
+            found.append((entry.msgctxt, quoted))
+    assert found == []
 
 
 @pytest.mark.parametrize(("english", "chinese", "fault"), [
@@ -389,7 +433,7 @@ def test_the_chinese_site(browser, tmp_path):
     folders.replace(lambda folder: pages.write_site(folder, translation=translations.Translation("zh")),
                     tmp_path / "site")
     for width, searches, printed in [(1280, {"计算图": "02-hybridblock", "延迟": "glossary"}, 672),
-                                     (390, {"全规约": "05-multi-gpu"}, None)]:
+                                     (390, {"全归约": "05-multi-gpu", "全规约": "glossary"}, None)]:
         assert go_through(browser, tmp_path / "site", width, searches, printed) == ([], [])
     for page in PAGES:
         assert broken_rules(browser, (tmp_path / "site" / f"{page}.html").as_uri()) == [], page
