@@ -23,7 +23,7 @@ def write_student_edition(folder, translation=ENGLISH):
 
 def as_assignment(notebook, lesson):
     """Add nbgrader's metadata: students write in the answers' cells; the checks' are locked and return points."""
-    version = version_of(notebook)
+    version = version_of(lessons.read(lesson))  # in any language
     for cell in notebook.cells:
         answer, check = lessons.has_tag(cell, "exercise"), lessons.has_tag(cell, "check")
         if answer or check:

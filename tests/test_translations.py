@@ -15,7 +15,7 @@ import pytest
 from markdown_it import MarkdownIt
 from test_editions import PAGES, SMALL, broken_rules, go_through, walk
 
-from editions import folders, lessons, translatable, translations
+from editions import folders, lessons, student, translatable, translations
 from editions.site import pages
 from editions.slides import deck
 
@@ -139,8 +139,8 @@ def faults_of(name, entry, words):
         return ["not translated"]
     if entry.fuzzy:
         return ["its English has changed"]
-    found = list(faults(entry.msgid, entry.msgstr, words if name not in NOT_PROSE and entry.msgctxt != "question"
-                        and len(entry.msgid) > 60 else []))
+    has_terms = name not in NOT_PROSE and entry.msgctxt != "question" and entry.comment != "comment"
+    found = list(faults(entry.msgid, entry.msgstr, words if has_terms and len(entry.msgid) > 60 else []))
     if name == "figures" and entry.msgid.count("\n") != entry.msgstr.count("\n"):
         found.append("not as many lines as the figure has texts")
     if entry.msgstr == entry.msgid and name == "messages":
@@ -269,17 +269,43 @@ def test_faults_are_found(english, chinese, fault):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_code_is_the_same(language):
-    """A translated lesson has the cells of the English one, with the same code, ids, metadata and pictures."""
+    """A translated lesson has the cells of the English one, with the same code, ids, metadata and pictures.
+
+    Only the comments of an exercise are translated, so that it says its task, in lines that fit.
+    """
     translation = translations.Translation(language)
     for lesson in lessons.paths():
         english, translated = lessons.read(lesson), lessons.read(lesson, translation)
         assert english.metadata == translated.metadata
         for cell, other in zip(english.cells, translated.cells, strict=True):
             assert (cell.id, cell.cell_type, cell.metadata) == (other.id, other.cell_type, other.metadata)
-            if cell.cell_type == "code":
+            if lessons.has_tag(cell, "exercise"):
+                assert len({translatable.with_comments(each.source, lambda _: "") for each in (cell, other)}) == 1
+                assert "your turn" not in other.source
+                assert max(len(line) + len(re.findall(HAN, line)) for line in other.source.splitlines()) <= 92
+            elif cell.cell_type == "code":
                 assert cell.source == other.source
+            if cell.cell_type == "code":
                 for shown, kept in zip(cell.outputs, other.outputs, strict=True):
                     assert shown.get("data", {}).get("image/png") == kept.get("data", {}).get("image/png")
+
+
+@pytest.mark.parametrize(("code", "changed"), [
+    ("a = '# b'  # c", "a = '# b'  # C"), ("# é\nif a:  # b\n    pass", "# É\nif a:  # B\n    pass"),
+    ("%time f()  # a", "%time f()  # A"), ("f(  # a", "f(  # a"), ("", "")])
+def test_comments_are_found(code, changed):
+    """What looks like a comment in a string is none, and code that is not Python stays as it is."""
+    assert translatable.with_comments(code, str.upper) == changed
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_assignment_has_one_version(language):
+    """Students' editions in all languages are one version of a lesson, so that they can be graded together."""
+    name = Path("03-asynchronous-computation.ipynb")
+    made = [lessons.read(name, each) for each in (translations.ENGLISH, translations.Translation(language))]
+    for notebook in made:
+        student.as_assignment(notebook, name)
+    assert made[0].metadata["lesson"] == made[1].metadata["lesson"]
 
 
 @pytest.fixture
