@@ -19,6 +19,7 @@ PAGES = {
     "formulas": HERE / "site" / "source" / "formulas.md",
     "glossary": HERE / "site" / "source" / "glossary.md",
     "helpers": HERE / "site" / "source" / "helpers.rst",
+    "tutor": HERE / "tutor.md",
 }
 BLOCKS = re.compile(r"(^```(?!\{glossary\}).*?^```\n?|\n[ \t]*\n+)", re.DOTALL | re.MULTILINE)
 CAPTIONS = re.compile("(?<=:caption: ).*")
