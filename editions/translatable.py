@@ -20,6 +20,7 @@ PAGES = {
     "glossary": HERE / "site" / "source" / "glossary.md",
     "helpers": HERE / "site" / "source" / "helpers.rst",
     "tutor": HERE / "tutor.md",
+    "where-next": HERE / "site" / "source" / "where-next.md",
 }
 BLOCKS = re.compile(r"(^```(?!\{glossary\}).*?^```\n?|\n[ \t]*\n+)", re.DOTALL | re.MULTILINE)
 CAPTIONS = re.compile("(?<=:caption: ).*")

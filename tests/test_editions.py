@@ -791,7 +791,8 @@ def test_folded_code_opens_by_keyboard(browser, site):
     page.close()
 
 
-BESIDE = ["index", "install", "formulas", "glossary", "your-script", "for-instructors", "helpers", "genindex", "search"]
+BESIDE = ["index", "install", "formulas", "glossary", "your-script", "where-next", "for-instructors", "helpers",
+          "genindex", "search"]
 KINDS = ["index", "formulas", "genindex", "search", "pytorch/04-data-parallel"]
 PAGES = [*BESIDE, *(lesson.with_suffix("").as_posix() for lesson in lessons.paths())]
 

@@ -1,6 +1,7 @@
 """Each translation is complete and fresh, and keeps the code, links, numbers and structure of its English."""
 import ast
 import collections
+import json
 import os
 import re
 import shutil
@@ -16,7 +17,7 @@ from markdown_it import MarkdownIt
 from test_editions import PAGES, SMALL, broken_rules, go_through, walk
 
 from editions import folders, lessons, student, translatable, translations
-from editions.site import pages
+from editions.site import book, pages
 from editions.slides import deck
 
 ROOT = Path(__file__).parents[1]
@@ -226,6 +227,13 @@ def test_no_translation_has_a_word_that_was_given_up(name, language):
     assert found == []
 
 
+def test_the_glossary_has_other_names():
+    """Whoever searches the site for another name of a term finds the glossary's entry."""
+    glossary = translations.Translation("zh").page("glossary")
+    names = "全规约 归约散射 规约散射 激活重计算 算术强度 投机解码 慢节点 动态图 访存密集 计算密集"
+    assert [name for name in names.split() if name not in glossary] == []
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_one_text_has_one_translation(language):
     """The same English is said in the same way everywhere, except for options, which follow their questions."""
@@ -391,6 +399,15 @@ check(3, (lambda x: 1 / 0, '请给出 {{"read": my_read}}'))
 def test_messages_in_stored_outputs_are_translated(english, chinese):
     """A line of a stored output that is a message is translated, and so are its values; others stay as they are."""
     assert translations.Translation("zh").of_line(english) == chinese
+
+
+def test_the_search_of_the_site_says_what_it_found(tmp_path):
+    """Sphinx's Chinese lacks the sentence that says how many pages were found; a script of ours has it."""
+    book.write_words_of_models(tmp_path, translations.Translation("zh"))
+    script = (tmp_path / "search.js").read_text(encoding="utf-8")
+    [found] = json.loads(script.partition(" = ")[2].rstrip(";\n"))
+    assert re.search(HAN, found)
+    assert "${resultCount}" in found
 
 
 def test_messages_with_values_in_outputs_are_messages():
