@@ -71,9 +71,11 @@ student: setup ## makes an edition without solutions and outputs in build/studen
 	$(EDITIONS) student build/student$(SUFFIX) $(LANGUAGE_OF)
 
 # The shell reads names of files from its environment, so that they may have quotes, and neither it nor make expands them.
+NOTHING_SUBMITTED = name what was submitted
+NOTHING_SUBMITTED-zh = 请写明交来的作业在哪里
 grade: export SUBMITTED := $(or $(value SUBMISSIONS),$(value HANDED_IN))# the earlier name of SUBMISSIONS
 grade: setup ## grades what students submitted (SUBMISSIONS=folder, or a zip file; LESSON=... grades one)
-	$(if $(SUBMITTED),,$(error name what was submitted: make grade SUBMISSIONS=folder))
+	$(if $(SUBMITTED),,$(error $(NOTHING_SUBMITTED$(SUFFIX)): make grade SUBMISSIONS=folder))
 	$(EDITIONS) grade "$$SUBMITTED" $(if $(LESSON),--lesson "$$LESSON") $(LANGUAGE_OF) $(ARGS)
 
 # "fewest" keeps one version of each package for Python 3.10 and 3.11, so CI's run with one of them holds for both. The

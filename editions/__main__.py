@@ -134,6 +134,7 @@ def open_lab(asked):
 def grade_submissions(asked):
     """Grade the answers that students submitted in a folder or a zip file."""
     from .grading.grade import grade
+    from .grading.remarks import remark_of
     from .grading.runs import RunLimits
     given = {name: getattr(asked, name) for name in ("seconds", "memory") if getattr(asked, name)}
     limits = RunLimits(**given, isolated=not asked.without_isolation)
@@ -141,8 +142,10 @@ def grade_submissions(asked):
         grade(asked.folder, asked.results or results_of(asked.folder), limits, asked.translation, asked.lesson)
     except KeyboardInterrupt:
         sys.exit("\n" + asked.translation.say("interrupted: the same command goes on from here"))
-    except (OSError, zipfile.BadZipFile) as error:
+    except OSError as error:
         sys.exit(f"{asked.folder}: {error}")
+    except zipfile.BadZipFile as error:
+        sys.exit(f"{asked.folder}: {remark_of(error.args[0]).shown(asked.translation)}")
 
 
 def results_of(submitted):

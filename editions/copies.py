@@ -24,6 +24,7 @@ def write_readers_copies(folder, translation=ENGLISH):
         new = lessons.without_outputs(lesson, "instructor", translation=translation)
         new.metadata["made_of"] = checksum(new)
         write_copy(new, folder / lesson)
+    write_tutor(folder / "AGENTS.md", translation)
     if translation.language:
         write_beside_copies(folder, translation)
     replace_links_to_checks(folder)
@@ -50,6 +51,27 @@ def write_copy(new, own):
         write_new(new, path)
     kept = "" if path == own else "; yours stays as it is"
     print(f"{own.stem} has a new version: {path}{kept}")
+
+
+def write_tutor(path, translation):
+    """Write the page that asks an assistant to tutor, unless the reader has changed it, or has another of that name.
+
+    Its last line has a hash of the rest, which shows whether it is as we wrote it.
+    """
+    text = translation.page("tutor")
+    if path.exists():
+        kept, _, mark = path.read_text(encoding="utf-8", errors="replace").rpartition("\n<!-- ")
+        if mark != f"{hash_of(kept)} -->\n":
+            return
+    with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as beside:
+        made = Path(beside, path.name)
+        made.write_text(f"{text}\n<!-- {hash_of(text)} -->\n", encoding="utf-8")
+        os.replace(made, path)
+
+
+def hash_of(text):
+    """Return a short hash of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def link_what_lies_in(place, folder):

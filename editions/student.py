@@ -12,9 +12,10 @@ from .translations import ENGLISH
 def write_student_edition(folder, translation=ENGLISH):
     """Write the lessons for students to work through, without solutions, instructors' notes and outputs.
 
-    With its metadata each is an assignment for nbgrader.
+    With its metadata each is an assignment for nbgrader. A page asks an assistant to tutor and to write no answers.
     """
     lessons.copy_what_they_use(folder, translation)
+    (folder / "AGENTS.md").write_text(translation.page("tutor"), encoding="utf-8")
     for lesson in lessons.paths(solved=False):
         notebook = lessons.without_outputs(lesson, "solution", "instructor", translation=translation)
         as_assignment(notebook, lesson)
@@ -23,7 +24,7 @@ def write_student_edition(folder, translation=ENGLISH):
 
 def as_assignment(notebook, lesson):
     """Add nbgrader's metadata: students write in the answers' cells; the checks' are locked and return points."""
-    version = version_of(notebook)
+    version = version_of(lessons.read(lesson))  # in any language
     for cell in notebook.cells:
         answer, check = lessons.has_tag(cell, "exercise"), lessons.has_tag(cell, "check")
         if answer or check:

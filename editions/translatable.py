@@ -1,8 +1,10 @@
 """The translatable strings of the lessons, the pages, the figures, the code and the models."""
 import ast
 import collections
+import io
 import json
 import re
+import tokenize
 from pathlib import Path
 
 import nbformat
@@ -17,6 +19,8 @@ PAGES = {
     "formulas": HERE / "site" / "source" / "formulas.md",
     "glossary": HERE / "site" / "source" / "glossary.md",
     "helpers": HERE / "site" / "source" / "helpers.rst",
+    "tutor": HERE / "tutor.md",
+    "where-next": HERE / "site" / "source" / "where-next.md",
 }
 BLOCKS = re.compile(r"(^```(?!\{glossary\}).*?^```\n?|\n[ \t]*\n+)", re.DOTALL | re.MULTILINE)
 CAPTIONS = re.compile("(?<=:caption: ).*")
@@ -34,11 +38,36 @@ def of_lesson(path):
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type == "markdown" and has_words(cell.source):
             yield cell.id, cell.source, ", ".join(cell.metadata.get("tags", [])) or cell.metadata.slideshow.slide_type
+        if "exercise" in cell.metadata.get("tags", []):
+            yield from ((cell.id, comment, "comment") for *_, comment in comments_in(cell.source) if is_prose(comment))
         for output in cell.get("outputs", []):
             question, options = question_in(output)
             if question:
                 yield "question", question, cell.id
                 yield from ((question, option, cell.id) for option in options if has_words(option))
+
+
+def comments_in(source):
+    """Return (line, column, text) of each comment in Python code, from the last; of other code none."""
+    try:
+        found = [token for token in tokenize.generate_tokens(io.StringIO(source).readline)
+                 if token.type == tokenize.COMMENT]
+    except (tokenize.TokenError, SyntaxError):  # such as IPython's commands, or half an answer
+        return []
+    return [(token.start[0] - 1, token.start[1], token.string) for token in reversed(found)]
+
+
+def with_comments(source, change):
+    """Return Python code with what `change` makes of each comment."""
+    lines = source.split("\n")
+    for number, column, comment in comments_in(source):
+        lines[number] = (lines[number][:column] + change(comment)).rstrip()
+    return "\n".join(lines)
+
+
+def is_prose(text):
+    """Return whether a text has several words."""
+    return len(re.findall("[A-Za-z]+", text)) > 2
 
 
 def question_in(output):
@@ -53,9 +82,9 @@ def blocks_of(page):
 
 
 def of_page(path):
-    """Yield the entries of a page in Markdown."""
+    """Yield the entries of a page in Markdown; of its code, commands for the shell, whose comments are text."""
     for block in blocks_of(path):
-        if has_words(block) and not block.startswith(("```", ".. ")):
+        if (has_words(block) and not block.startswith(("```", ".. "))) or block.startswith("```sh"):
             yield None, block.strip("\n"), ""
 
 
@@ -97,7 +126,7 @@ def is_sentence(node):
     """Return whether a node of Python code is a text of several words."""
     if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
         return False
-    return len(re.findall("[A-Za-z]+", node.value)) > 2 and " " in node.value.strip()
+    return is_prose(node.value) and " " in node.value.strip()
 
 
 def contents():

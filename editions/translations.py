@@ -1,16 +1,27 @@
 """The lessons in other languages: `make translations` keeps a PO file per lesson or page, and editions read them.
 
-An entry translates one cell of text, one paragraph of a page, the words of one figure, or one message. It is found by
+An entry translates one cell of text, one paragraph of a page, the words of one figure, one message, or a comment that
+says what to write in an exercise. It is found by
 its context (such as the cell's id) and its English, so a translation whose English has changed is not used: readers
 then see the English until somebody renews it. Code, results and pictures are those of the one lesson that there is.
 """
 import difflib
 import re
+from functools import partial
 from pathlib import Path
 
 import polib
 
-from .translatable import CAPTIONS, FIGURE_TEXTS, PAGES, blocks_of, catalogues, contents, question_in
+from .translatable import (
+    CAPTIONS,
+    FIGURE_TEXTS,
+    PAGES,
+    blocks_of,
+    catalogues,
+    contents,
+    question_in,
+    with_comments,
+)
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -109,11 +120,13 @@ class Translation:
         return catalogue
 
     def lesson(self, lesson, notebook):
-        """Translate a lesson: its text, and the questions and messages in its stored outputs; code stays as it is."""
+        """Translate a lesson: texts, exercises' comments, questions and messages in outputs; code stays as it is."""
         name = Path(lesson).with_suffix("").as_posix()
         for cell in notebook.cells if self.language else ():
             if cell.cell_type == "markdown":
                 cell.source = self(name, cell.id, cell.source)
+            elif "exercise" in cell.metadata.get("tags", []):
+                cell.source = with_comments(cell.source, partial(self, name, cell.id))
             for output in cell.get("outputs", []):
                 question, options = question_in(output)
                 if question:

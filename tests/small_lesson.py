@@ -25,7 +25,7 @@ def lesson_cells():
         new_markdown_cell("A solution", id="solution-1-text", metadata={"tags": ["solution"]}),
         tagged("double = 2 * size\nassert slow\nassert check_1(double, given)", "solution", "solution-1"),
         new_markdown_cell("### Exercise 2 · Thrice", id="exercise-2"),
-        tagged("answer_2 = ...\nname_2 = ...", "exercise", "try-2"),
+        tagged("# your turn: two answers\nanswer_2 = ...\nname_2 = ...", "exercise", "try-2"),
         new_markdown_cell("Run the next cell.", id="run-2"),
         tagged("from checks_mxnet.rules import check_2\nright = check_2(answer_2, name_2)", "check", "check-2"),
         tagged("assert check_2(9, 'a')", "solution", "solution-2")]

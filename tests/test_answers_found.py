@@ -225,6 +225,8 @@ def without_names(notebook, translated=False):
             cell.source = "练习"
         else:
             cell.source = cell.source.replace("\n", "  \n") + "\n"
+        if translated:
+            cell.source = cell.source.replace("your turn: two answers", "练习")
     return notebook
 
 

@@ -64,7 +64,8 @@ def test_imports_point_one_way():
         assert name.startswith("editions") or not [each for each in imported if each.startswith("editions")]
 
 
-@pytest.mark.parametrize("page", ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "notebooks/for-instructors.md"])
+@pytest.mark.parametrize("page", ["AGENTS.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md",
+                                  "notebooks/for-instructors.md"])
 def test_a_page_names_modules_that_exist(page):
     """Each module of the helpers that a page names exists."""
     text = (ROOT / page).read_text(encoding="utf-8")

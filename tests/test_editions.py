@@ -252,6 +252,24 @@ def test_the_readers_own_copy(small, capsys):
     assert len([*small.glob("mine/**/*.ipynb")]) == 4
 
 
+@pytest.mark.parametrize(("language", "words"), [(None, "Never write an answer"), ("zh", "绝不写出习题的答案")])
+def test_an_assistant_is_asked_to_tutor(small, monkeypatch, language, words):
+    """Copies and student edition have AGENTS.md in their language; in copies a reader may change it, and it stays."""
+    translation = translations.Translation(language)
+    (lessons.FOLDER / "for-instructors.md").write_text("A page")
+    student.write_student_edition(small / "student", translation)
+    assert words in (small / "student" / "AGENTS.md").read_text(encoding="utf-8")
+    own = small / "mine" / "AGENTS.md"
+    copies.write_readers_copies(small / "mine", translation)
+    assert words in own.read_text(encoding="utf-8")
+    monkeypatch.setattr(translation, "page", lambda name: f"A newer {name}\n")
+    for changed, kept in (("", "A newer tutor\n"), ("Mine. ", "Mine. A newer tutor\n")):
+        own.write_text(changed + own.read_text(encoding="utf-8"), encoding="utf-8")
+        copies.write_readers_copies(small / "mine", translation)
+        assert own.read_text(encoding="utf-8").startswith(kept)
+    assert [path.name for path in own.parent.iterdir() if path.name.startswith(".")] == []
+
+
 def test_a_copy_is_complete_or_absent(small, monkeypatch):
     """If writing fails half-way, no copy is cut short and none of the reader's files changes."""
     def write_a_part(notebook, path):
@@ -773,7 +791,8 @@ def test_folded_code_opens_by_keyboard(browser, site):
     page.close()
 
 
-BESIDE = ["index", "install", "formulas", "glossary", "your-script", "for-instructors", "helpers", "genindex", "search"]
+BESIDE = ["index", "install", "formulas", "glossary", "your-script", "where-next", "for-instructors", "helpers",
+          "genindex", "search"]
 KINDS = ["index", "formulas", "genindex", "search", "pytorch/04-data-parallel"]
 PAGES = [*BESIDE, *(lesson.with_suffix("").as_posix() for lesson in lessons.paths())]
 

@@ -282,6 +282,8 @@ def test_grade_resumes(grader, tmp_path, monkeypatch, capsys):
     (tmp_path / "work.zip").write_text("no archive")
     for name in ("work.zip", "absent"):
         assert called(tmp_path / name).startswith(f"{tmp_path / name}: ")
+    in_chinese = called(tmp_path / "work.zip", "--language", "zh").splitlines()[-1]
+    assert re.search("[\u4e00-\u9fff]", in_chinese.replace(str(tmp_path), ""))
 
 
 # The student edition is an assignment

@@ -179,6 +179,8 @@ def test_an_error_says_where():
     error = new_output("error", ename="SyntaxError", evalue="invalid (287.py, line 5)", traceback=TRACEBACK)
     assert feedback.text_of([runs.clipped(error)]) == "SyntaxError: invalid (line 3)"
     assert feedback.text_of([runs.clipped(error)], but="WORD") == "SyntaxError: invalid"
+    chinese = feedback.text_of([runs.clipped(error)], translation=Translation("zh"))
+    assert chinese == "SyntaxError: invalid（第 3 行）"
     error.traceback = []
     assert feedback.text_of([runs.clipped(error)]) == "SyntaxError: invalid"
     assert feedback.text_of([{"output_type": "stream", "text": "\x1b[1mprinted\n"},

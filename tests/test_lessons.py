@@ -222,7 +222,7 @@ def test_readme_prints_what_it_says():
     assert re.sub(measured, "", run.stdout) == re.sub(measured, "", printed)
 
 
-@pytest.mark.parametrize("page", ["README.md", "INSTALL.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["README.md", "INSTALL.md", "CONTRIBUTING.md", "AGENTS.md", "editions/tutor.md"])
 def test_prose_is_wrapped(page):
     """No line of a page has more than 120 characters, so that a diff shows what has changed; rows cannot be wrapped."""
     lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
@@ -230,7 +230,7 @@ def test_prose_is_wrapped(page):
 
 
 @pytest.mark.parametrize("page", ["README.md", "INSTALL.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE-text.md",
-                                  "README.zh.md", "INSTALL.zh.md", "notebooks/for-instructors.md"])
+                                  "AGENTS.md", "README.zh.md", "INSTALL.zh.md", "notebooks/for-instructors.md"])
 def test_links_of_a_page_lead_somewhere(page):
     """Every link of a page leads to an existing file, to the web, or to the issues on the page's own host."""
     for _, _, target in LINK.findall((ROOT / page).read_text(encoding="utf-8")):

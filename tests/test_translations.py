@@ -1,6 +1,7 @@
 """Each translation is complete and fresh, and keeps the code, links, numbers and structure of its English."""
 import ast
 import collections
+import json
 import os
 import re
 import shutil
@@ -15,8 +16,8 @@ import pytest
 from markdown_it import MarkdownIt
 from test_editions import PAGES, SMALL, broken_rules, go_through, walk
 
-from editions import folders, lessons, translatable, translations
-from editions.site import pages
+from editions import folders, lessons, student, translatable, translations
+from editions.site import book, pages
 from editions.slides import deck
 
 ROOT = Path(__file__).parents[1]
@@ -25,6 +26,7 @@ LANGUAGES = sorted(translations.TAGS)
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 HAN = "[\u3400-\u9fff]"
 NOT_PROSE = {"figures", "messages", "models"}  # no Markdown
+SAID = {"下发", "正确", "参考答案", "你是几号"}  # words that somebody says, or that stand somewhere
 
 
 def terms(language):
@@ -34,16 +36,26 @@ def terms(language):
             for english, words in (line.split("\t") for line in lines)]
 
 
+def never(language):
+    """Return the pairs of a pattern that no translation has, and what it has instead."""
+    lines = (translations.HERE / language / "never.tsv").read_text(encoding="utf-8").splitlines()
+    return [(re.compile(pattern), instead) for pattern, instead in (line.split("\t") for line in lines)]
+
+
 def parts(text):
     """Return what a translation must keep: code, links, pictures, formulas, the number of headings, rows and items."""
     kept = collections.Counter()
     for token in MARKDOWN.parse(text):
         if token.type != "inline" and token.nesting >= 0:
             kept[token.type, token.tag] += 1
-        if token.type in ("html_block", "fence", "code_block"):
+        if token.type == "html_block":
             kept[re.sub("(?<=<b>)[^<]*", "", token.content)] += 1
+        elif token.type in ("fence", "code_block"):
+            kept[commands(token.content) if token.info == "sh" else token.content] += 1
         for child in token.children or ():
-            if child.type in ("code_inline", "html_inline"):
+            if child.type == "code_inline":
+                kept[re.sub("<[^>]*>", "<>", child.content)] += 1
+            elif child.type == "html_inline":
                 kept[child.content] += 1
             elif child.type in ("link_open", "image"):
                 kept[child.type, child.attrs.get("href") or child.attrs["src"]] += 1
@@ -53,6 +65,18 @@ def parts(text):
     for changed in (*(("link_open", page) for page in pages), "{type}"):
         del kept[changed]
     return kept
+
+
+def commands(text):
+    """Return the shell's commands without what a translation may change: comments, names in <>, and the language."""
+    text = re.sub(r"(?m)^export IN=.*\n|[ ]*# .*$| -e IN=\w+", "", text)
+    return re.sub("<[^>]*>", "<>", text).strip()
+
+
+def in_edition(text, language="zh"):
+    """Return an English text with the folders that the commands of an edition make."""
+    text = re.sub(r"\b(my-lessons|build/(?:site|slides|student))(?![\w-])", rf"\1-{language}", text)
+    return re.sub(rf"(copies\s+my-lessons-{language})", rf"\1 --language {language}", text)
 
 
 def shown(text):
@@ -90,7 +114,7 @@ def numbers(text):
 
 def faults(english, chinese, words):
     """Yield what a Chinese reader would find wrong with a translation; `words` are the terms."""
-    before, after = parts(english), parts(chinese)
+    before, after = parts(in_edition(english)), parts(chinese)
     yield from (f"lost: {part}" for part in before - after)
     yield from (f"added: {part}" for part in after - before)
     text, italics = shown(chinese)
@@ -116,8 +140,8 @@ def faults_of(name, entry, words):
         return ["not translated"]
     if entry.fuzzy:
         return ["its English has changed"]
-    found = list(faults(entry.msgid, entry.msgstr, words if name not in NOT_PROSE and entry.msgctxt != "question"
-                        and len(entry.msgid) > 60 else []))
+    has_terms = name not in NOT_PROSE and entry.msgctxt != "question" and entry.comment != "comment"
+    found = list(faults(entry.msgid, entry.msgstr, words if has_terms and len(entry.msgid) > 60 else []))
     if name == "figures" and entry.msgid.count("\n") != entry.msgstr.count("\n"):
         found.append("not as many lines as the figure has texts")
     if entry.msgstr == entry.msgid and name == "messages":
@@ -152,6 +176,36 @@ def test_the_readmes_are_made(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_an_edition_starts_in_its_language(language):
+    """The first commands of README choose the language, and each command of `make` in its pages exists."""
+    text = (ROOT / f"README.{language}.md").read_text(encoding="utf-8")
+    first = re.search("```sh\n(.+?)```", text, re.DOTALL)[1]
+    assert first.index(f"export IN={language}") < first.index("make lab")
+    assert "英文原文" in text[:text.index("\n| 课 |")]
+    pages = [translations.Translation(language).page(name) for name in ("README", "INSTALL", "for-instructors")]
+    called = set(re.findall(r"(?m)(?:^|`)(?:export )?((?:[A-Z_]+=\S+ )*make [a-z-]+)", "\n".join(pages)))
+    assert len(called) > 8
+    for command in sorted(called):
+        command = re.sub("<[^>]*>", "an-address", command) + " SUBMISSIONS=some"
+        run = subprocess.run(re.sub("make ", "make -n ", command), shell=True, cwd=ROOT, capture_output=True, text=True,
+                             env=os.environ | {"IN": language})
+        assert run.returncode == 0, command
+        assert not re.search(r"my-lessons(?!-)|build/\w+(?![\w-])", run.stdout) or "clean" in command, run.stdout
+
+
+@pytest.mark.parametrize("page", ["INSTALL.md", *(f"INSTALL.{language}.md" for language in LANGUAGES)])
+def test_a_container_keeps_what_a_reader_writes(page):
+    """The folder that a page mounts is the one into which the lab writes, and Containerfile makes it for its user."""
+    language = page.removeprefix("INSTALL.").removesuffix("md").rstrip(".")
+    text = (ROOT / page).read_text(encoding="utf-8")
+    [folder] = re.findall(r"-v mine:/lessons/(\S+)", text)
+    assert folder == f"my-lessons-{language}".rstrip("-")
+    assert (f" -e IN={language} " in text) == bool(language)
+    [made] = re.findall(r"mkdir -p (.+)", (ROOT / "Containerfile").read_text(encoding="utf-8"))
+    assert folder in made.split()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", NAMES)
 def test_translations_are_complete_and_keep_what_they_must(name, language):
     """Every entry is translated and fresh, and keeps code, links, numbers, structure and terms."""
@@ -163,12 +217,58 @@ def test_translations_are_complete_and_keep_what_they_must(name, language):
     assert found == {}
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", NAMES)
+def test_no_translation_has_a_word_that_was_given_up(name, language):
+    """One thing has one name: no entry, figure, message or model has a word of `never.tsv`."""
+    found = [f"{word[0]} in {entry.msgstr[max(0, word.start() - 9):word.end() + 9]!r}: {instead}"
+             for entry in translations.load(translations.HERE / language / f"{name}.po")
+             for pattern, instead in never(language) for word in pattern.finditer(entry.msgstr)]
+    assert found == []
+
+
+def test_the_glossary_has_other_names():
+    """Whoever searches the site for another name of a term finds the glossary's entry."""
+    glossary = translations.Translation("zh").page("glossary")
+    names = "全规约 归约散射 规约散射 激活重计算 算术强度 投机解码 慢节点 动态图 访存密集 计算密集"
+    assert [name for name in names.split() if name not in glossary] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_one_text_has_one_translation(language):
+    """The same English is said in the same way everywhere, except for options, which follow their questions."""
+    said = collections.defaultdict(set)
+    for path in (translations.HERE / language).glob("**/*.po"):
+        entries = translations.load(path)
+        questions = {entry.msgid for entry in entries if entry.msgctxt == "question"}
+        for entry in entries:
+            if entry.msgctxt not in {*questions, "model"} and not entry.fuzzy:
+                said[entry.msgid].add(entry.msgstr)
+    assert {english: found for english, found in said.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", sorted(set(NAMES) - NOT_PROSE))
+def test_emphasis_is_bold(name, language):
+    """Where English emphasizes a word or two, Chinese is bold: quotation marks would be irony there."""
+    titles = {re.sub("^#+ ", "", line) for other in NAMES for entry in translations.load(
+        translations.HERE / language / f"{other}.po") for line in entry.msgstr.splitlines() if line.startswith("#")}
+    found = []
+    for entry in translations.load(translations.HERE / language / f"{name}.po"):
+        quoted = {*re.findall(f"“({HAN}{{1,6}})”", entry.msgstr)} - titles - SAID
+        if quoted and '"' not in entry.msgid and not re.search(r"\*[A-Z][^*]+\*, \d{4}", entry.msgid):
+            found.append((entry.msgctxt, quoted))
+    assert found == []
+
+
 @pytest.mark.parametrize(("english", "chinese", "fault"), [
     ("**latency** is a time", "**延迟（latency）**是时间", "does not make bold"),
     ("an *old* graph", "*旧的*图", "italics"), ("one, two", "一,二", "half-width"), ("a GPU is", "是GPU", "no space"),
     ("it takes 40 ms", "它要 4 毫秒", "numbers lost"), ("call `f()`", "调用 `g()`", "lost: f()"),
     ("see [a](b.ipynb)", "见 [甲](c.ipynb)", "lost: ('link_open', 'b.ipynb')"), ("- a\n- b", "- 甲", "lost"),
-    ("still {seconds} sec", "还要秒", "lost: {seconds}"), ("the latency", "它的时间", "latency is not said"),
+    ("still {seconds} sec", "还要秒", "lost: {seconds}"), ("in `my-lessons`", "在 `my-lessons`", "lost: my-lessons-zh"),
+    ("```sh\nmake lab  # opens\n```", "```sh\nmake site  # 打开\n```", "lost: make lab"),
+    ("the latency", "它的时间", "latency is not said"),
 ])
 def test_faults_are_found(english, chinese, fault):
     """A translation that breaks a rule is found, each by its own fault."""
@@ -177,17 +277,43 @@ def test_faults_are_found(english, chinese, fault):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_code_is_the_same(language):
-    """A translated lesson has the cells of the English one, with the same code, ids, metadata and pictures."""
+    """A translated lesson has the cells of the English one, with the same code, ids, metadata and pictures.
+
+    Only the comments of an exercise are translated, so that it says its task, in lines that fit.
+    """
     translation = translations.Translation(language)
     for lesson in lessons.paths():
         english, translated = lessons.read(lesson), lessons.read(lesson, translation)
         assert english.metadata == translated.metadata
         for cell, other in zip(english.cells, translated.cells, strict=True):
             assert (cell.id, cell.cell_type, cell.metadata) == (other.id, other.cell_type, other.metadata)
-            if cell.cell_type == "code":
+            if lessons.has_tag(cell, "exercise"):
+                assert len({translatable.with_comments(each.source, lambda _: "") for each in (cell, other)}) == 1
+                assert "your turn" not in other.source
+                assert max(len(line) + len(re.findall(HAN, line)) for line in other.source.splitlines()) <= 92
+            elif cell.cell_type == "code":
                 assert cell.source == other.source
+            if cell.cell_type == "code":
                 for shown, kept in zip(cell.outputs, other.outputs, strict=True):
                     assert shown.get("data", {}).get("image/png") == kept.get("data", {}).get("image/png")
+
+
+@pytest.mark.parametrize(("code", "changed"), [
+    ("a = '# b'  # c", "a = '# b'  # C"), ("# é\nif a:  # b\n    pass", "# É\nif a:  # B\n    pass"),
+    ("%time f()  # a", "%time f()  # A"), ("f(  # a", "f(  # a"), ("", "")])
+def test_comments_are_found(code, changed):
+    """What looks like a comment in a string is none, and code that is not Python stays as it is."""
+    assert translatable.with_comments(code, str.upper) == changed
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_assignment_has_one_version(language):
+    """Students' editions in all languages are one version of a lesson, so that they can be graded together."""
+    name = Path("03-asynchronous-computation.ipynb")
+    made = [lessons.read(name, each) for each in (translations.ENGLISH, translations.Translation(language))]
+    for notebook in made:
+        student.as_assignment(notebook, name)
+    assert made[0].metadata["lesson"] == made[1].metadata["lesson"]
 
 
 @pytest.fixture
@@ -275,6 +401,15 @@ def test_messages_in_stored_outputs_are_translated(english, chinese):
     assert translations.Translation("zh").of_line(english) == chinese
 
 
+def test_the_search_of_the_site_says_what_it_found(tmp_path):
+    """Sphinx's Chinese lacks the sentence that says how many pages were found; a script of ours has it."""
+    book.write_words_of_models(tmp_path, translations.Translation("zh"))
+    script = (tmp_path / "search.js").read_text(encoding="utf-8")
+    [found] = json.loads(script.partition(" = ")[2].rstrip(";\n"))
+    assert re.search(HAN, found)
+    assert "${resultCount}" in found
+
+
 def test_messages_with_values_in_outputs_are_messages():
     """The messages that are looked for in stored outputs are among those that code says."""
     assert {("message", text) for text in translations.IN_OUTPUTS} <= set(translatable.catalogues()["messages"])
@@ -341,7 +476,7 @@ def test_the_chinese_site(browser, tmp_path):
     folders.replace(lambda folder: pages.write_site(folder, translation=translations.Translation("zh")),
                     tmp_path / "site")
     for width, searches, printed in [(1280, {"计算图": "02-hybridblock", "延迟": "glossary"}, 672),
-                                     (390, {"全规约": "05-multi-gpu"}, None)]:
+                                     (390, {"全归约": "05-multi-gpu", "全规约": "glossary"}, None)]:
         assert go_through(browser, tmp_path / "site", width, searches, printed) == ([], [])
     for page in PAGES:
         assert broken_rules(browser, (tmp_path / "site" / f"{page}.html").as_uri()) == [], page

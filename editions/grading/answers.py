@@ -1,6 +1,7 @@
 """What a student's notebook says about a lesson's exercises: the answers, wherever they stand, and what is odd."""
 from typing import NamedTuple
 
+from ..translatable import with_comments
 from .dependencies import definitions, left_open, names_of
 from .exercise_program import cut, end_of
 from .reaches import reaches_for
@@ -36,26 +37,36 @@ def words(source):
     return " ".join(source.split())
 
 
+def words_of_code(source):
+    """Return code as words, without its comments, which differ between languages."""
+    return words(with_comments(source, lambda comment: ""))
+
+
+def words_of(cell):
+    """Return a cell as words."""
+    return words_of_code(cell.source) if cell.cell_type == "code" else words(cell.source)
+
+
 def placed(notebook, lesson):
     """Return the code cells of a student's notebook; a cell that lost its id is known by its words, if none share them.
 
     A copy of a lesson's cell is where it stands, not where the cell stands in the lesson.
     """
     keys = [key_of(cell) for cell in notebook.cells]
-    texts = [words(cell.source) for cell in lesson.cells]
+    texts = [words_of(cell) for cell in lesson.cells]
     lost = {text: cell.id for cell, text in zip(lesson.cells, texts, strict=True)
-            if cell.id not in keys and texts.count(text) == 1}
-    checks = {words(exercise.check.source): exercise.check.id for exercise in lesson.exercises.values()}
+            if cell.id not in keys and text and texts.count(text) == 1}
+    checks = {words_of(exercise.check): exercise.check.id for exercise in lesson.exercises.values()}
     found, last, seen = [], "", set()
     for cell, key in zip(notebook.cells, keys, strict=True):
-        text = words(cell.source)
+        text = words_of(cell)
         if key not in lesson.section:  # students' editions have a line more in a check
             key = next((each for start, each in checks.items() if text.startswith(start)), "") or lost.get(text, "")
         if key and key not in seen:
             seen.add(key)
             lost.pop(text, None)
             last = key
-        if cell.cell_type == "code" and text:
+        if cell.cell_type == "code" and cell.source.strip():
             found.append(Placed(cell.source, key, last))
     return found
 
@@ -170,7 +181,7 @@ class StudentCells:
 
     def _is_own(self, source, key):
         """Return whether a cell is the student's own: no check, and not one of the lesson's as it was."""
-        return key not in self._checks and words(source) != words(self.lesson.sources.get(key, ""))
+        return key not in self._checks and words_of_code(source) != words_of_code(self.lesson.sources.get(key, ""))
 
     def _answered(self, cell):
         """Return the names that a cell binds and that exercises leave open."""

@@ -40,7 +40,7 @@ def files_in(place):
         whole = File((), 0.0, place.stat().st_size, place)
         for file in within(whole):
             if file.problem and not file.path:
-                raise zipfile.BadZipFile(file.problem.shown())
+                raise zipfile.BadZipFile(file.problem)
             yield file
         return
     for folder, _, names in os.walk(place):

@@ -46,12 +46,12 @@ def line_of_error(traceback):
     return next((line for cell, line in reversed(frames) if cell == ran), None)
 
 
-def text_of(outputs, but=None):
+def text_of(outputs, but=None, translation=ENGLISH):
     """Return the outputs of a cell as text; those of a check without the line that begins with the word `but`."""
     texts = []
     for output in outputs:
         if output["output_type"] == "error":
-            line = f" (line {output['line']})" if output.get("line") and not but else ""
+            line = translation.say(" (line {line})", line=output["line"]) if output.get("line") and not but else ""
             texts.append(f"{output['ename']}: {FILE_OF_CELL.sub('', output['evalue'])}{line}\n")
         elif output["output_type"] == "stream":
             texts.append(output["text"])

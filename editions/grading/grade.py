@@ -116,7 +116,7 @@ def grade(submitted, folder, limits, translation=ENGLISH, name=None):
     with runs.prepared(stored.FOLDER, limits.isolated, translation.write_beside) as place:
         alone = feedback.ISOLATED if place.isolated else feedback.NOT_ISOLATED
         print(say("{count} submissions; {alone}", count=len(rows), alone=alone).shown(translation), flush=True)
-        grader = Grader(place, kept, limits, translation.language)
+        grader = Grader(place, kept, limits, translation)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             try:
                 prepare_all({row.lesson for row in rows if row.lesson}, grader, pool, translation)

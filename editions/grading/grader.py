@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .. import lessons as stored
 from .. import student
+from ..translations import ENGLISH
 from . import feedback, limited, runs
 from .answers import Answers
 from .exercise_program import cut, whole
@@ -20,11 +21,11 @@ NO_CHECK = say("the check did not come to its end")
 class Grader:
     """Runs exercises in a place made for it, and keeps every result in a folder, so that none is run twice."""
 
-    def __init__(self, place, folder, limits, language=None):
+    def __init__(self, place, folder, limits, translation=ENGLISH):
         self.place = place
         self.folder = folder
         self.limits = limits
-        self.language = language
+        self.translation = translation
         notebooks = place.folder / "notebooks"
         imported = [*sorted(notebooks.rglob("*.py")), *sorted((PROJECT / "d2lhelpers").rglob("*.py"))]
         self.imported = hashlib.sha256(b"".join(path.read_bytes() for path in imported)).hexdigest()
@@ -49,7 +50,8 @@ class Grader:
     def of_program(self, lesson, number, cells, whose):
         """Return the result of a program, which is run unless there is one from before."""
         exercise = lesson.exercises[number]
-        parts = [whose, lesson.name, number, cells, exercise.check.source, self.imported, self.limits, self.language]
+        parts = [whose, lesson.name, number, cells, exercise.check.source, self.imported, self.limits,
+                 self.translation.language]
         kept = self.folder / f"{hashlib.sha256(json.dumps(parts).encode()).hexdigest()}.json"
         if kept.exists():
             result = json.loads(kept.read_text(encoding="utf-8"))
@@ -64,7 +66,7 @@ class Grader:
         where = Path(lesson.name).parent
         outputs, ended = runs.run([*sources[:place], first, *sources[place:], last], where, self.place, limits)
         points, why = points_of(outputs[-1], word)
-        shown = [[cell.source, feedback.text_of(output)]
+        shown = [[cell.source, feedback.text_of(output, translation=self.translation)]
                  for cell, output in zip(cells, outputs[:place] + outputs[place + 1:], strict=False)
                  if cell.owner == "student" and cell.exercise == number]
         said = feedback.text_of(outputs[-1], but=word)

@@ -23,6 +23,10 @@ def write_words_of_models(folder, translation):
     said = {text: said for (name, _, text), said in translation.said.items() if name == "models"}
     script = f'"use strict";\nwindow.modelWords = {json.dumps(said, ensure_ascii=False, indent=4)};\n'
     (folder / "words.js").write_text(script, encoding="utf-8")
+    one, many = ("Search finished, found one page matching the search query.",
+                 translation.say("Search finished, found ${resultCount} pages matching the search query."))
+    script = f"Documentation.TRANSLATIONS[{json.dumps(one)}] = [{json.dumps(many)}];\n"  # which Sphinx lacks
+    (folder / "search.js").write_text(script, encoding="utf-8")
 
 
 def add_model(notebook, lesson, translation=ENGLISH):
@@ -106,7 +110,8 @@ def with_places(translation, english, notebooks):
         lines.append(line)
         if line.startswith("  "):
             found = places_of_terms(terms, places)
-            links = ", ".join(f"[{name_of(lesson, notebooks[lesson])}]({link})" for lesson, link in found.items())
+            links = translation.say(", ").join(
+                f"[{name_of(lesson, notebooks[lesson])}]({link})" for lesson, link in found.items())
             lines += ["", f"  {translation.say('Explained in {links}.', links=links)}"]
             terms = []
         else:

@@ -79,6 +79,7 @@ def write_pages(source, repository, translation):
         "glossary.md": book.with_places(translation, english, notebooks),
         "your-script.md": book.your_script(translation, english, notebooks),
         "helpers.rst": translation.page("helpers"),
+        "where-next.md": translation.page("where-next"),
     }
     for name, text in texts.items():
         (source / name).write_text(text, encoding="utf-8")

@@ -41,6 +41,7 @@ epub_basename = "lessons"
 epub_exclude_files = ["_static/models.json"]  # whose kind EPUB does not know
 html_static_path = ["site.css", "models"]
 html_css_files = ["site.css"]
+html_js_files = ["search.js"] if translation.language else []
 html_theme_options = {"use_fullscreen_button": False, "navbar_persistent": [], "show_toc_level": 1,
                       "home_page_in_toc": True}
 if repository := os.environ.get("REPOSITORY"):
