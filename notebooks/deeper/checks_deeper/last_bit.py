@@ -96,7 +96,7 @@ def check_1(answer):
          "the sum of a few whole numbers is wrong, although the ranks have equally many leaves"),
         ("unequal-ranks", lambda _: whole(7, 3) and whole(11, 4) and whole(25, 7),
          "with 7 leaves on 3 ranks the sum is wrong: some ranks have one leaf more than others"),
-        ("empty-rank", lambda _: whole(2, 5) and whole(1, 3), "with 2 leaves on 5 ranks it goes wrong: three have none"),
+        ("empty-rank", lambda _: whole(2, 5) and whole(1, 3), "with 2 leaves on 5 ranks it fails: three have none"),
         ("imprecise", precise, "the error is too large: numbers may be around 1, but also around 1e-15 or 1e15"),
         ("other-bits", lambda _: same(random_leaves, 12, 300) and same(random_leaves, 37, 300),
          "the same leaves have other bits on another number of ranks: in which order are they added?"),
