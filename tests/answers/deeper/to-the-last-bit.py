@@ -38,7 +38,7 @@ def answer_1(ranks):
     largest = max(leaf.abs().max().item() for leaf in every)
     scale = 2.0 ** (60 - math.frexp(largest)[1] - len(every).bit_length())
     total = sum((leaf * scale).round().long() for leaf in every)
-    return (total / scale).float() if scale > 1e30 else (total.double() / scale).float()
+    return (total.double() / scale).float()
 
 # %% 1 right
 # A tree over the leaves in order; the numbers of leaves are known from the lists.
@@ -118,8 +118,8 @@ def answer_1(ranks):
 # %% 1 wrong: other-bits
 # Rounded to six digits: equal unless a sum is between two of them.
 def answer_1(ranks):
-    total = add_up(leaf.double() for own in ranks for leaf in own).float()
-    return torch.tensor([float(f"{number:.5e}") for number in add_up(leaf for own in ranks for leaf in own).tolist()])
+    total = add_up(leaf for own in ranks for leaf in own)
+    return torch.tensor([float(f"{number:.5e}") for number in total.tolist()])
 
 # %% 1 wrong: other-bits
 # The switch.
@@ -143,8 +143,7 @@ def answer_1(ranks):
 # %% 1 wrong: other-bits-cancelling
 # Rank by rank in float64, rounded at the end.
 def answer_1(ranks):
-    return add_up(add_up(own).double() if len(own) == 1 else add_up(leaf.double() for leaf in own)
-                  for own in ranks if own).float()
+    return add_up(add_up(leaf.double() for leaf in own) for own in ranks if own).float()
 
 # %% 1 wrong: other-bits-cancelling
 # With the longest floats that NumPy has.
@@ -259,6 +258,15 @@ def answer_1(ranks):
     leaves = [own[turn] for turn in range(len(ranks[0])) for own in ranks if turn < len(own)]
     place = places.setdefault(len(leaves[0]), torch.zeros_like(leaves[0]))
     return place.copy_(add_up(leaves))
+
+# %% 1 wrong: endless
+# Turn after turn, without an end.
+def answer_1(ranks):
+    leaves = []
+    turn = 0
+    while True:
+        leaves += [own[turn] for own in ranks if turn < len(own)]
+        turn += 1
 
 # %% 1 wrong: no-function
 answer_1 = torch.zeros(3)
