@@ -741,6 +741,33 @@ def math_attention(functional):
     wrap(functional, "scaled_dot_product_attention", with_table)
 
 
+@changes("torch")
+def split_by_size(torch):
+    """Let `split` cut rows by how many there are, and let parts of leaves be added before `cat` puts them together."""
+    wrap(torch.Tensor, "split", lambda split, tensor, size, dim=0:
+         tensor.chunk(max(1, 16 // len(tensor)), 1) if dim == 1 else split(tensor, size, dim))
+    wrap(torch, "cat", lambda cat, parts, *args, **options:
+         cat([part.sum(0, keepdim=True) for part in parts] if len(parts) > 1 else parts, *args, **options))
+
+
+@changes("torch")
+def whole_numbers(torch):
+    """Let `rand` return multiples of 1/16: all sums of such numbers are exact, in any order."""
+    wrap(torch, "rand", lambda rand, *args, **options: (rand(*args, **options) * 16).floor() / 16)
+
+
+@changes("torch")
+def no_integers(torch):
+    """Let `long` keep floats."""
+    torch.Tensor.long = lambda tensor: tensor
+
+
+@changes("torch")
+def no_switch(torch):
+    """Let PyTorch's switch for deterministic algorithms do nothing."""
+    torch.use_deterministic_algorithms = lambda *args, **options: None
+
+
 def claims(cell):
     """Return the names of the ablations in a cell's tags."""
     return {tag.removeprefix("claim:") for tag in cell.metadata.get("tags", []) if tag.startswith("claim:")}
