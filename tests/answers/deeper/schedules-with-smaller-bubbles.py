@@ -109,12 +109,17 @@ def answer_1(rank, ranks, micro_batches):
 #- ahead, behind = ranks - rank, rank
 #+ ahead, behind = ranks - rank, 2 * rank
 
-# %% 1 wrong: idle
+# %% 1 wrong: first-rank-idle
 # One W too few is left over.
 #- ahead, behind = ranks - rank, rank
 #+ ahead, behind = 2 * (ranks - rank) - 1, max(0, 2 * rank - 1)
 
-# %% 1 wrong: idle
+# %% 1 wrong: first-rank-idle
+# Far ahead on the first rank alone.
+#- ahead, behind = ranks - rank, rank
+#+ ahead, behind = ranks - rank + (ranks - 1) * (rank == 0), 2 * rank
+
+# %% 1 wrong: first-rank-idle
 # The first rank's numbers, and the last one's W, but half as many in between.
 #- ahead, behind = ranks - rank, rank
 #+ ahead, behind = 2 * (ranks - rank) - 1, rank
@@ -157,9 +162,9 @@ def answer_1(rank, ranks, micro_batches):
 
 # %% 1 wrong: no-names
 # Pairs.
-#- return names + [f"W{part}" for part in range(micro_batches - behind, micro_batches)]
-#+ names += [f"W{part}" for part in range(micro_batches - behind, micro_batches)]
-#+ return [(name[0], int(name[1:])) for name in names]
+#-     return names + [f"W{part}" for part in range(micro_batches - behind, micro_batches)]
+#+     names += [f"W{part}" for part in range(micro_batches - behind, micro_batches)]
+#+     return [(name[0], int(name[1:])) for name in names]
 
 # %% 1 wrong: no-names
 # Kinds without numbers.
@@ -190,18 +195,26 @@ def answer_1(rank, ranks, micro_batches):
         return names + [f"{kind}{n}" for n in range(first, micro_batches) for kind in "FIW"]
     return right(rank, ranks, micro_batches)
 
-# %% 1 wrong: idle
+# %% 1 wrong: not-once
 # Right for four ranks.
 def answer_1(rank, ranks, micro_batches):
     ranks = 4
     return right(rank, ranks, micro_batches) if micro_batches >= 7 else []
+
+# %% 1 wrong: idle
+# Two passes the wrong way round on the last of four ranks.
+def answer_1(rank, ranks, micro_batches):
+    names = right(rank, ranks, micro_batches)
+    if rank == 3 and ranks == 4:
+        names[11:13] = reversed(names[11:13])
+    return names
 
 # %% 1 wrong: wrong-result
 # Right for up to four ranks.
 def answer_1(rank, ranks, micro_batches):
     return right(rank, ranks, micro_batches) if ranks <= 4 else right(rank, ranks, 2 * ranks - 1)
 
-# %% 1 wrong: wrong-again
+# %% 1 wrong: not-once
 # It keeps its list.
 kept = {}
 
@@ -224,10 +237,10 @@ def answer_1(rank, ranks, micro_batches):
 answer_2 = "ZB-H1", 7 / 55, 48
 answer_2 = ["zb-h1", 0.127, 48.0]
 answer_2 = ("ZB H1", 0.1273, 48)
-answer_2 = ("ZBH1", Fraction(7, 55), 48) if "Fraction" in globals() else ("ZBH1", 7 / 55, 3 * 16)
+answer_2 = ("ZBH1", torch.tensor(7 / 55), torch.tensor(48))
 
 # %% 2 wrong, each line
-answer_2 = 7 / 55  # raises
+answer_2 = 7 / 55  # not-three
 answer_2 = "ZB-H1", 7 / 55  # not-three
 answer_2 = "abc"  # not-three
 answer_2 = "ZB", 7 / 55, 48  # no-schedule
