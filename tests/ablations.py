@@ -464,7 +464,7 @@ def no_split(torch):
     def all_gradients(grad, outputs, inputs, gradients=None, grad_outputs=None, **options):
         gradients = grad_outputs if gradients is None else gradients
         torch.autograd.backward(outputs, gradients, retain_graph=True)
-        return grad(outputs, inputs, gradients, **options)
+        return grad(outputs, inputs, gradients, **{**options, "retain_graph": True})
 
     wrap(torch.autograd, "grad", all_gradients)
 

@@ -119,7 +119,8 @@ def check_1(answer):
     return check(
         answer,
         ("no-function", callable, FUNCTION),
-        ("no-names", everywhere(are_names), "return names such as F0, I0 and W0: a kind and the number of a micro-batch"),
+        ("no-names", everywhere(are_names),
+         "return names such as F0, I0 and W0: a kind and the number of a micro-batch"),
         ("whole-backward", everywhere(lambda *case: "B" not in str(all_names(*case))),
          "B is a whole backward pass: split it into I and W"),
         ("not-once", everywhere(each_once), "each rank does F, I and W of every micro-batch once"),
@@ -132,7 +133,8 @@ def check_1(answer):
         ("like-zb-h1", lambda _: max(waits(4, 9)) != 3 or max(map(most_alive, order_of(answer, 4, 9))) > 4,
          "as many idle slots as ZB-H1, with its memory: there is room for more micro-batches"),
         ("first-rank-idle", lambda _: not waits(4, 9)[0], "rank 0 has idle slots: follow its first gradient back"),
-        ("idle", everywhere(lambda *case: not max(waits(*case))), "a rank has idle slots between its first and last pass"),
+        ("idle", everywhere(lambda *case: not max(waits(*case))),
+         "a rank has idle slots between its first and last pass"),
         *Exam(zb_h2, pipelines, judge).rules(),
     )
 
@@ -147,7 +149,8 @@ def check_2(answer):
 
     return check(
         answer,
-        ("not-three", lambda a: len(a) == 3 and not isinstance(a, str), "give three things: (name, share, micro-batches)"),
+        ("not-three", lambda a: len(a) == 3 and not isinstance(a, str),
+         "give three things: (name, share, micro-batches)"),
         ("no-schedule", lambda _: name(_).startswith(("gpipe", "1f1b", "interleaved", "zbh1", "zbh2", "zbv")),
          "first the name of a schedule, as in the table"),
         ("too-much-memory", lambda _: not name(_).startswith(("gpipe", "zbh2")),
