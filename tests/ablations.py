@@ -458,6 +458,50 @@ def gpipe_only(pipelining):
     pipelining.Schedule1F1B = pipelining.ScheduleGPipe
 
 
+@changes("torch.distributed.pipelining.schedules")
+def all_forward_first(schedules):
+    """Let every schedule be GPipe: all forward passes, then each backward pass in one go, in the last stages first."""
+    def gpipe(order, schedule, rank):
+        passes = []
+        for action in order(schedule, rank):
+            passes += (action and action.sub_actions) or [action]
+
+        def place(each):
+            stage, kind, part, _ = each
+            return (0, stage, part) if kind == "F" else (1, -stage, part, kind == "W")
+
+        return sorted((each for each in passes if each), key=place)
+
+    for name in ("Interleaved1F1B", "InterleavedZeroBubble", "ZBVZeroBubble", "DualPipeV"):
+        wrap(getattr(schedules, f"Schedule{name}"), "_calculate_single_rank_operations", gpipe)
+    schedules.Schedule1F1B = schedules.ScheduleGPipe
+
+
+@changes("d2lhelpers.torch.pipeline")
+def whole_backward(pipeline):
+    """Let a replay know whole backward passes only: each I computes the gradients of the weights, too."""
+    def merged(replay, record, units):
+        whole = []
+        for passes in record:
+            split = {(each.part, each.stage) for each in passes if each.kind == "W"}
+            whole.append([each._replace(kind="B") if each.kind == "I" and (each.part, each.stage) in split else each
+                          for each in passes if each.kind != "W"])
+        return replay(whole, {**units, "B": units.get("B", 2 * units["F"])})
+
+    wrap(pipeline, "replay", merged)
+
+
+@changes("torch")
+def no_split(torch):
+    """Let `autograd.grad` compute the gradients of all tensors, whichever it is asked for, as `backward` does."""
+    def all_gradients(grad, outputs, inputs, gradients=None, grad_outputs=None, **options):
+        gradients = grad_outputs if gradients is None else gradients
+        torch.autograd.backward(outputs, gradients, retain_graph=True)
+        return grad(outputs, inputs, gradients, **{**options, "retain_graph": True})
+
+    wrap(torch.autograd, "grad", all_gradients)
+
+
 @changes("torch")
 def no_allreduce(torch):
     """Let `all_reduce` do nothing, and let DistributedDataParallel never send gradients."""
