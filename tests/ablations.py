@@ -24,7 +24,7 @@ class Ablation:
 ABLATIONS = {
     "serial-engine": Ablation({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
     "one-workspace": Ablation({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
-    "no-sharing": Ablation({"NNVM_EXEC_MATCH_RANGE": "0"}),  # in MXNet's plans each array has memory of its own
+    "own-buffers": Ablation({"NNVM_EXEC_MATCH_RANGE": "0"}),  # in MXNet's plans each array has memory of its own
     "fresh-memory": Ablation({"MALLOC_MMAP_THRESHOLD_": "65536"}),  # glibc returns every larger array to the system
     "kept-memory": Ablation({"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**30)}),  # glibc returns nothing
 }
