@@ -24,6 +24,7 @@ class Ablation:
 ABLATIONS = {
     "serial-engine": Ablation({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
     "one-workspace": Ablation({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
+    "own-buffers": Ablation({"NNVM_EXEC_MATCH_RANGE": "0"}),  # in MXNet's plans each array has memory of its own
     "fresh-memory": Ablation({"MALLOC_MMAP_THRESHOLD_": "65536"}),  # glibc returns every larger array to the system
     "kept-memory": Ablation({"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**30)}),  # glibc returns nothing
 }
@@ -81,6 +82,13 @@ def widening(mxnet):
         if measure(layers, repeat=20, sync=mxnet.nd.waitall).median > 120 * dispatch:
             break
     return factor
+
+
+@changes("mxnet")
+def no_mirroring(mxnet):
+    """Let no operator be marked as one to recompute."""
+    wrap(mxnet.sym.Symbol, "_set_attr", lambda set_attr, symbol, force_mirroring=None, **attributes:
+         set_attr(symbol, **attributes))
 
 
 @changes("mxnet")
