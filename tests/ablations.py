@@ -708,6 +708,40 @@ def math_attention(functional):
     wrap(functional, "scaled_dot_product_attention", with_table)
 
 
+@changes("torch.distributed")
+def lost_messages(distributed):
+    """Let an all-reduce between processes sum a copy: the tensor itself stays as it is."""
+    wrap(distributed, "all_reduce", lambda send, tensor, *args, **options: send(tensor.clone(), *args, **options))
+
+
+@changes("torch.distributed")
+def wait_at_once(distributed):
+    """Let an asynchronous all-reduce return when it is done."""
+    def send_and_wait(send, *args, **options):
+        handle = send(*args, **options)
+        if handle:
+            handle.wait()
+        return handle
+
+    wrap(distributed, "all_reduce", send_and_wait)
+
+
+@changes("torch")
+def late_hooks(torch):
+    """Let a hook that waits for a parameter's gradient run when the whole backward pass is over."""
+    def queue(hook, parameter):
+        torch.autograd.Variable._execution_engine.queue_callback(functools.partial(hook, parameter))
+
+    wrap(torch.Tensor, "register_post_accumulate_grad_hook", lambda register, parameter, hook:
+         register(parameter, functools.partial(queue, hook)))
+
+
+@changes("torch")
+def listed_order(torch):
+    """Let `argsort` return the places as they are listed."""
+    wrap(torch.Tensor, "argsort", lambda sort, numbers: torch.arange(len(numbers)))
+
+
 def claims(cell):
     """Return the names of the ablations in a cell's tags."""
     return {tag.removeprefix("claim:") for tag in cell.metadata.get("tags", []) if tag.startswith("claim:")}
