@@ -134,7 +134,7 @@ def answer_1(net, size):
 #-     buckets = buckets_of(net, size)
 #+     buckets = buckets_of(net, size + 1)
 
-# %% 1 wrong: other-buckets
+# %% 1 wrong: after-backward
 # Numbers, not bytes.
 #-     buckets = buckets_of(net, size)
 #+     buckets = buckets_of(net, 8 * size)
