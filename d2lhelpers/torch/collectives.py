@@ -1,4 +1,4 @@
-"""What the ranks of a PyTorch process group send: collectives counted by name, the bytes of each all-reduce, and when."""
+"""What the ranks of a PyTorch process group send: collectives counted by name, bytes of all-reduces, and when."""
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
@@ -60,7 +60,7 @@ class Messages(TorchDispatchMode):
 
 
 def record_backward(blocks: Iterable[torch.nn.Module], loss: Callable[[], torch.Tensor], order: list) -> list:
-    """Return what happens in a backward pass, in order: "block 1" when the one of block 1 begins, and bytes that are sent.
+    """Return what happens in a backward pass, in order: "block 1" when that of block 1 begins, and bytes that are sent.
 
     `loss()` is called twice, and what is recorded is the second backward pass, because DistributedDataParallel and
     compilers prepare themselves in the first. Bytes are those of `Messages`. `order` is the list to append to, and is

@@ -2,7 +2,6 @@
 import copy
 from datetime import timedelta
 
-import numpy as np
 import torch
 import torch.distributed as dist
 from torch import nn
@@ -62,6 +61,7 @@ class Visits(nn.Module):
         self.order = list(range(count))
 
     def forward(self, rows):
+        """Return the sum of what the experts give."""
         return sum(torch.tanh(self.experts[number](rows)) for number in self.order)
 
 
@@ -260,12 +260,13 @@ def check_1(answer):
          "your function returns another function, which is called after each backward pass"),
         ("frozen-parameters", steps(lambda step: not step["thawed"]),
          "a parameter that required no gradient requires one now"),
-        ("no-all-reduce", steps(lambda step: sizes(step)), "no all-reduce was asked for: call `dist.all_reduce` itself"),
+        ("no-all-reduce", steps(sizes), "no all-reduce was asked for: call `dist.all_reduce` itself"),
         ("stands-still", lambda _: not any(result["late"][0] for result in attempt.results),
-         "rank 1 was late, and rank 0 did not get through its backward pass before rank 1 came: what does it wait for?"),
+         "rank 1 was late, and rank 0 could not end its backward pass before rank 1 came: what does it wait for?"),
         ("no-wait", lambda _: not any(result["late"][1] for result in attempt.results),
          "rank 1 was late, and rank 0's `finish` did not wait for what it sends: which gradients does rank 0 have?"),
-        ("own-gradients", steps(is_not(is_near("own"))), "each rank still has its own gradients: where did the sums go?"),
+        ("own-gradients", steps(is_not(is_near("own"))),
+         "each rank still has its own gradients: where did the sums go?"),
         ("sum-not-mean", steps(is_not(is_near("mean", 2))), "the gradients are the sum over the ranks, not the mean"),
         ("divided-twice", steps(is_not(is_near("mean", 0.5))), "the gradients are half of the mean: divided twice?"),
         ("not-the-mean", steps(is_near("mean")),
