@@ -141,12 +141,12 @@ def with_late_rank(function):
 
     stuck, hasty = False, False
     if dist.get_rank() == 1:
-        stuck = not is_told("backward pass over", HELD)
+        stuck = not is_told("through", HELD)
         hasty = not stuck and is_told("finished", 0.7)
     rows = numbers(5, 6, 3)
     backward(net, rows)
     if dist.get_rank() == 0:
-        store.set("backward pass over", "")
+        store.set("through", "")
     finish()
     if dist.get_rank() == 0:
         store.set("finished", "")
