@@ -60,7 +60,8 @@ def graph_log(order: list) -> Callable[..., Any]:
     >>> order
     ['forward', 'backward']
     """
-    from torch._dynamo.backends.common import aot_autograd  # not above: it imports PyTorch
+    from torch._dynamo.backends.common import aot_autograd  # not above: both import PyTorch
+    from torch._functorch.aot_autograd import make_boxed_func
 
     def noting(name):
         def compile_nothing(graph, inputs):
@@ -68,7 +69,7 @@ def graph_log(order: list) -> Callable[..., Any]:
                 results = graph(*arguments)
                 order.append(name)
                 return results
-            return run
+            return make_boxed_func(run)
         return compile_nothing
 
     return aot_autograd(fw_compiler=noting("forward"), bw_compiler=noting("backward"))

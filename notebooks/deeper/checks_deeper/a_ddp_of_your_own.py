@@ -142,7 +142,7 @@ def with_late_rank(function):
     stuck, hasty = False, False
     if dist.get_rank() == 1:
         stuck = not is_told("through", HELD)
-        hasty = not stuck and is_told("finished", 0.7)
+        hasty = not stuck and is_told("finished", 0.5)
     rows = numbers(5, 6, 3)
     backward(net, rows)
     if dist.get_rank() == 0:
@@ -191,7 +191,7 @@ def cases(random):
     frozen = nn.Sequential(nn.Linear(wide, wide), nn.Tanh(), nn.Linear(wide, wide), nn.Tanh(), nn.Linear(wide, 1))
     frozen[int(random.integers(3)) * 2].weight.requires_grad_(False)
     layers = [nn.Conv1d(1, 2, 3), nn.Tanh(), nn.Flatten(), nn.Linear(2 * (wide - 2), 3, bias=False)]
-    deep = nn.Sequential(nn.Unflatten(1, (1, wide)), nn.Sequential(*layers), nn.LayerNorm(3))
+    deep = nn.Sequential(nn.Unflatten(1, (1, wide)), nn.Sequential(*layers), nn.LayerNorm(3)).eval()
     for net, rows, size in ((nn.Linear(1, 1, bias=False), 1, 1), (frozen, wide, 10**6), (frozen, wide, 1),
                             (deep, wide, int(random.integers(20, 90))), (frozen, wide, 8 * wide)):
         for each in net.parameters():
@@ -202,8 +202,10 @@ def cases(random):
 def use(function, net, size, width):
     """Return gradients and messages of four backward passes, the last of which adds to the gradients before."""
     net = copy.deepcopy(net)
+    for each in net.parameters():
+        each.grad = torch.ones_like(each) if each.requires_grad else None
     finish = function(net, size)
-    found = []
+    found = [gradients(net)]
     for step in range(4):
         if step < 3:
             net.zero_grad()

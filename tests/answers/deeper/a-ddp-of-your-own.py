@@ -64,13 +64,6 @@ def answer_1(net, size):
 #+         sent[-1][1].wait()
 
 # %% 1 wrong: stands-still
-# No handle at all.
-#- sent.append((flat, dist.all_reduce(flat, async_op=True)))
-#+ sent.append((flat, dist.all_reduce(flat)))
-#-             handle.wait()
-#+
-
-# %% 1 wrong: stands-still
 # At most one message is under way.
 #-         sent.append
 #+         if sent:
@@ -249,6 +242,12 @@ def answer_1(net, size):
 #-     buckets = buckets_of(net, size)
 #+     buckets = buckets_of(net, size)
 #+     net.requires_grad_(True)
+
+# %% 1 wrong: wrong-result
+# Gradients that were there before are gone.
+#-     buckets = buckets_of(net, size)
+#+     buckets = buckets_of(net, size)
+#+     net.zero_grad()
 
 # %% 1 wrong: changes-surroundings
 #-     buckets = buckets_of(net, size)
