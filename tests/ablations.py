@@ -818,6 +818,36 @@ def no_integers(torch):
 def no_switch(torch):
     """Let PyTorch's switch for deterministic algorithms do nothing."""
     torch.use_deterministic_algorithms = lambda *args, **options: None
+@changes("torch.distributed")
+def lost_messages(distributed):
+    """Let an all-reduce between processes sum a copy: the tensor itself stays as it is."""
+    wrap(distributed, "all_reduce", lambda send, tensor, *args, **options: send(tensor.clone(), *args, **options))
+
+
+@changes("torch.distributed")
+def wait_at_once(distributed):
+    """Let an asynchronous all-reduce return when it is done."""
+    def send_and_wait(send, *args, **options):
+        handle = send(*args, **options)
+        if handle:
+            handle.wait()
+        return handle
+
+    wrap(distributed, "all_reduce", send_and_wait)
+
+
+def late_hooks(torch):
+    """Let a hook that waits for a parameter's gradient run when the whole backward pass is over."""
+    def queue(hook, parameter):
+        torch.autograd.Variable._execution_engine.queue_callback(functools.partial(hook, parameter))
+
+    wrap(torch.Tensor, "register_post_accumulate_grad_hook", lambda register, parameter, hook:
+         register(parameter, functools.partial(queue, hook)))
+
+
+def listed_order(torch):
+    """Let `argsort` return the places as they are listed."""
+    wrap(torch.Tensor, "argsort", lambda sort, numbers: torch.arange(len(numbers)))
 
 
 def claims(cell):
