@@ -20,18 +20,18 @@ def gpus(parameters, layers, h, a, s, room, scores):
 
 
 def networks(random):
-    """Yield networks and rooms: what fits on one GPU, what never fits, what just fits, with scores and without."""
+    """Yield networks and rooms: what fits on one GPU or on thousands, never, or just, with scores and without."""
     for scores in True, False:
         yield 10**9, 10, 1024, 8, 512, 80 * GB, scores
         yield *GPT_3, 80 * GB, scores
-        for _ in range(6):
-            heads = int(random.integers(1, 65))
-            layers, h, s = int(random.integers(1, 100)), 128 * heads, 128 * int(random.integers(1, 33))
+        for most in 50, 50, 50, 5000, 5000, 5000:
+            heads = int(random.integers(1, 97))
+            layers, h, s = int(random.integers(1, 100)), 64 * heads, int(random.integers(100, 4096))
             parameters = 12 * layers * h * h + int(random.integers(1, 10**6))
             room = activations(layers, h, heads, s, True) + int(random.integers(10**6, 80 * GB))
             yield parameters, layers, h, heads, s, room, scores
             yield parameters, layers, h, heads, s, activations(layers, h, heads, s, scores), scores  # nothing is left
-            count = int(random.integers(2, 50))  # exactly as many, with no byte to spare
+            count = int(random.integers(most // 2, most))  # exactly as many, with no byte to spare
             left = 16 * int(random.integers(10**6, 10**9))
             yield count * left // 16, layers, h, heads, s, activations(layers, h, heads, s, scores) + left, scores
 

@@ -22,6 +22,14 @@ def answer_1(parameters, layers, h, a, s, room, scores):
 #+     left = room - layers * s * h * (34 + 5 * a * s / h * scores)
 #+     return numpy.ceil(16 * parameters / left) if left > 0 else None
 
+# %% 1 right
+# One GPU more until it fits.
+#-     return math.ceil(16 * parameters / left) if left > 0 else None
+#+     gpus = 1
+#+     while left > 0 and gpus * left < 16 * parameters:
+#+         gpus += 1
+#+     return gpus if left > 0 else None
+
 # %% 1 wrong: shares-activations
 #-     left = room - layers * s * (34 * h + 5 * a * s * scores)
 #-     return math.ceil(16 * parameters / left) if left > 0 else None
@@ -71,6 +79,16 @@ def answer_1(parameters, layers, h, a, s, room, scores):
 # Powers of two, as GPUs are sold.
 #-     return math.ceil(16 * parameters / left) if left > 0 else None
 #+     return 2 ** math.ceil(math.log2(16 * parameters / left)) if left > 0 else None
+
+# %% 1 wrong: wrong-result
+# Bytes for scores in whole numbers, per channel.
+#-     left = room - layers * s * (34 * h + 5 * a * s * scores)
+#+     left = room - layers * s * h * (34 + 5 * a * s // h * scores)
+
+# %% 1 wrong: wrong-result
+# Looks as far as the table does.
+#-     return math.ceil(16 * parameters / left) if left > 0 else None
+#+     return next((n for n in range(1, 1025) if 16 * parameters <= n * left), None)
 
 # %% 1 wrong: gives-none-back
 #-     return math.ceil(16 * parameters / left) if left > 0 else None
