@@ -24,6 +24,7 @@ class Ablation:
 ABLATIONS = {
     "serial-engine": Ablation({"MXNET_ENGINE_TYPE": "NaiveEngine"}, parallel=True),
     "one-workspace": Ablation({"MXNET_CPU_TEMP_COPY": "1"}, parallel=True),
+    "own-buffers": Ablation({"NNVM_EXEC_MATCH_RANGE": "0"}),  # in MXNet's plans each array has memory of its own
     "fresh-memory": Ablation({"MALLOC_MMAP_THRESHOLD_": "65536"}),  # glibc returns every larger array to the system
     "kept-memory": Ablation({"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**30)}),  # glibc returns nothing
 }
@@ -81,6 +82,13 @@ def widening(mxnet):
         if measure(layers, repeat=20, sync=mxnet.nd.waitall).median > 120 * dispatch:
             break
     return factor
+
+
+@changes("mxnet")
+def no_mirroring(mxnet):
+    """Let no operator be marked as one to recompute."""
+    wrap(mxnet.sym.Symbol, "_set_attr", lambda set_attr, symbol, force_mirroring=None, **attributes:
+         set_attr(symbol, **attributes))
 
 
 @changes("mxnet")
@@ -404,6 +412,39 @@ def no_dispatch(distributed):
          output.zero_() if sizes else exchange(output, rows))
 
 
+@changes("torch")
+def no_shards(torch):
+    """Let `Tensor.chunk` give all of a tensor in place of each part of it."""
+    torch.Tensor.chunk = lambda tensor, count, dim=0: [tensor] * count
+
+
+@changes("torch.nn.functional")
+def no_dropout(functional):
+    """Let dropout pass on what it is given, and keep nothing."""
+    import torch
+    functional.dropout = lambda x, *args, **options: x
+    torch.native_dropout = lambda x, *args: (x, None)
+
+
+@changes("torch.distributed")
+def deaf(_):
+    """Let no process but the agent take notice of SIGTERM: it ends the process that gets it."""
+    import signal
+    wrap(signal, "signal", lambda register, number, handler:
+         None if number == signal.SIGTERM else register(number, handler))
+
+
+@changes("torch.distributed.tensor")
+def all_replicated(tensors):
+    """Let `distribute_tensor` give every rank all of a tensor that is no parameter, whatever the placement."""
+    from torch.nn import Parameter
+
+    def whole(distribute, data, mesh, placements, **options):
+        return distribute(data, mesh, placements if isinstance(data, Parameter) else [tensors.Replicate()], **options)
+
+    wrap(tensors, "distribute_tensor", whole)
+
+
 @changes("torch.distributed.tensor.parallel")
 def all_tokens(parallel):
     """Let a plan split no tokens: every rank normalizes all that it has, and layers exchange as if it had all."""
@@ -423,6 +464,50 @@ def one_micro_batch(schedules):
 def gpipe_only(pipelining):
     """Let every pipeline do all forward passes first."""
     pipelining.Schedule1F1B = pipelining.ScheduleGPipe
+
+
+@changes("torch.distributed.pipelining.schedules")
+def all_forward_first(schedules):
+    """Let every schedule be GPipe: all forward passes, then each backward pass in one go, in the last stages first."""
+    def gpipe(order, schedule, rank):
+        passes = []
+        for action in order(schedule, rank):
+            passes += (action and action.sub_actions) or [action]
+
+        def place(each):
+            stage, kind, part, _ = each
+            return (0, stage, part) if kind == "F" else (1, -stage, part, kind == "W")
+
+        return sorted((each for each in passes if each), key=place)
+
+    for name in ("Interleaved1F1B", "InterleavedZeroBubble", "ZBVZeroBubble", "DualPipeV"):
+        wrap(getattr(schedules, f"Schedule{name}"), "_calculate_single_rank_operations", gpipe)
+    schedules.Schedule1F1B = schedules.ScheduleGPipe
+
+
+@changes("d2lhelpers.torch.pipeline")
+def whole_backward(pipeline):
+    """Let a replay know whole backward passes only: each I computes the gradients of the weights, too."""
+    def merged(replay, record, units):
+        whole = []
+        for passes in record:
+            split = {(each.part, each.stage) for each in passes if each.kind == "W"}
+            whole.append([each._replace(kind="B") if each.kind == "I" and (each.part, each.stage) in split else each
+                          for each in passes if each.kind != "W"])
+        return replay(whole, {**units, "B": units.get("B", 2 * units["F"])})
+
+    wrap(pipeline, "replay", merged)
+
+
+@changes("torch")
+def no_split(torch):
+    """Let `autograd.grad` compute the gradients of all tensors, whichever it is asked for, as `backward` does."""
+    def all_gradients(grad, outputs, inputs, gradients=None, grad_outputs=None, **options):
+        gradients = grad_outputs if gradients is None else gradients
+        torch.autograd.backward(outputs, gradients, retain_graph=True)
+        return grad(outputs, inputs, gradients, **{**options, "retain_graph": True})
+
+    wrap(torch.autograd, "grad", all_gradients)
 
 
 @changes("torch")
@@ -706,6 +791,63 @@ def math_attention(functional):
             return attend(*args, **options)
 
     wrap(functional, "scaled_dot_product_attention", with_table)
+
+
+@changes("torch")
+def split_by_size(torch):
+    """Let `split` cut rows by how many there are, and let parts of leaves be added before `cat` puts them together."""
+    wrap(torch.Tensor, "split", lambda split, tensor, size, dim=0:
+         tensor.chunk(max(1, 16 // len(tensor)), 1) if dim == 1 else split(tensor, size, dim))
+    wrap(torch, "cat", lambda cat, parts, *args, **options:
+         cat([part.sum(0, keepdim=True) for part in parts] if len(parts) > 1 else parts, *args, **options))
+
+
+@changes("torch")
+def whole_numbers(torch):
+    """Let `rand` return multiples of 1/16: all sums of such numbers are exact, in any order."""
+    wrap(torch, "rand", lambda rand, *args, **options: (rand(*args, **options) * 16).floor() / 16)
+
+
+@changes("torch")
+def no_integers(torch):
+    """Let `long` keep floats."""
+    torch.Tensor.long = lambda tensor: tensor
+
+
+@changes("torch")
+def no_switch(torch):
+    """Let PyTorch's switch for deterministic algorithms do nothing."""
+    torch.use_deterministic_algorithms = lambda *args, **options: None
+@changes("torch.distributed")
+def lost_messages(distributed):
+    """Let an all-reduce between processes sum a copy: the tensor itself stays as it is."""
+    wrap(distributed, "all_reduce", lambda send, tensor, *args, **options: send(tensor.clone(), *args, **options))
+
+
+@changes("torch.distributed")
+def wait_at_once(distributed):
+    """Let an asynchronous all-reduce return when it is done."""
+    def send_and_wait(send, *args, **options):
+        handle = send(*args, **options)
+        if handle:
+            handle.wait()
+        return handle
+
+    wrap(distributed, "all_reduce", send_and_wait)
+
+
+def late_hooks(torch):
+    """Let a hook that waits for a parameter's gradient run when the whole backward pass is over."""
+    def queue(hook, parameter):
+        torch.autograd.Variable._execution_engine.queue_callback(functools.partial(hook, parameter))
+
+    wrap(torch.Tensor, "register_post_accumulate_grad_hook", lambda register, parameter, hook:
+         register(parameter, functools.partial(queue, hook)))
+
+
+def listed_order(torch):
+    """Let `argsort` return the places as they are listed."""
+    wrap(torch.Tensor, "argsort", lambda sort, numbers: torch.arange(len(numbers)))
 
 
 def claims(cell):

@@ -113,6 +113,48 @@ def test_pipeline(model):
 
 
 @pytest.mark.slow
+def test_schedules_with_smaller_bubbles(model):
+    """Newer schedules have the orders that PyTorch plans, or the deeper notebook's solution; all is counted alike."""
+    from torch.distributed.pipelining import (
+        ScheduleInterleaved1F1B,
+        ScheduleInterleavedZeroBubble,
+        ScheduleZBVZeroBubble,
+    )
+
+    from d2lhelpers.torch.pipeline import Pass, bubble_fraction, count_slots, planned_order
+
+    def zb_h2(devices, parts):
+        order = functions(source_of("deeper/schedules-with-smaller-bubbles.ipynb", "solution-1"))["zb_h2"]
+        names = [order(rank, devices, parts) for rank in range(devices)]
+        return [[Pass(each[0], int(each[1:]), 0, 0, rank) for each in passes] for rank, passes in enumerate(names)]
+
+    def planned(way, devices, parts):
+        """Return an order, or None where PyTorch, or the exercise, has no plan for so many micro-batches."""
+        if way == "ZB-H2":
+            return zb_h2(devices, parts) if parts >= 2 * devices - 1 else None
+        schedule, stages = {"interleaved": (ScheduleInterleaved1F1B, 2), "ZB-H1": (ScheduleInterleavedZeroBubble, 1),
+                            "ZB-V": (ScheduleZBVZeroBubble, 2)}[way]
+        try:
+            return planned_order(schedule, devices, parts, stages)
+        except ValueError:
+            return None
+
+    grid = list(itertools.product(["interleaved", "ZB-H1", "ZB-H2", "ZB-V"], range(2, 7), range(1, 17)))
+    compared = set()
+    for plan, record in zip(grid, model("pipeline", "schedule", grid), strict=True):
+        passes = [[Pass(*each) for each in device] for device in record]
+        counts = count_slots(passes)
+        assert counts.record == passes, plan
+        assert model("pipeline", "idle", [[record]]) == equal([bubble_fraction(passes)])
+        assert model("pipeline", "alive", [[device] for device in record]) == counts.alive
+        order = planned(*plan)
+        if order is not None:
+            assert [[each._replace(start=0, end=0) for each in device] for device in passes] == order, plan
+            compared.add(plan)
+    assert len(compared) > 200
+
+
+@pytest.mark.slow
 def test_roofline(model):
     """What limits an operator is what `MachineLimits` says; they are read from what it prints, or from numbers."""
     from d2lhelpers.machine import MachineLimits

@@ -62,14 +62,14 @@ def test_half_a_file_is_no_checkpoint(tmp_path):
 
 @pytest.mark.slow
 def test_a_killed_job_ends_like_one_that_was_not(tmp_path):
-    """A job that lost a rank, and one that went on with one rank, end with the parameters of an undisturbed one."""
+    """A job that lost a rank, and one that was told to leave and went on with one rank, end like an undisturbed one."""
     for name in ("whole", "killed", "fewer"):
         (tmp_path / name).mkdir()
-    launch({"whole": job(tmp_path / "whole"), "fewer": job(tmp_path / "fewer", "--steps=10")}, timeout=600)
+    launch({"whole": job(tmp_path / "whole"), "fewer": job(tmp_path / "fewer", "--told-at=11")}, timeout=600)
     printed = launch({"killed": job(tmp_path / "killed", "--lost-at=14"), "fewer": job(tmp_path / "fewer", ranks=1)},
                      timeout=600)
     assert printed["killed"].count("[default0]:step ") == 28
-    assert printed["fewer"].startswith("[default0]:step 10 ")
+    assert printed["fewer"].startswith("[default0]:step 12 ")
     whole = torch.load(tmp_path / "whole" / "last.pt")
     for name in ("killed", "fewer"):
         other = torch.load(tmp_path / name / "last.pt")

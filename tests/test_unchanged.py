@@ -25,7 +25,8 @@ def lessons_with(file):
     ("notebooks/scripts/slow_epoch.py", {"03-asynchronous-computation"}),  # a script
     ("notebooks/scripts/kvstore_worker.py", {"07-many-machines", "deeper/compressed-and-stale"}),
     ("notebooks/scripts/gpt_train.py", {"pytorch/10-find-the-bottleneck"}),
-    ("d2lhelpers/torch/pipeline.py", {"pytorch/06-splitting-the-network"}),  # a helper
+    ("d2lhelpers/torch/pipeline.py", {"pytorch/06-splitting-the-network",
+                                      "deeper/schedules-with-smaller-bubbles"}),  # a helper
     ("d2lhelpers/torch/memory.py", {"pytorch/08-memory-and-precision", "pytorch/11-make-it-fast",
                                     "deeper/attention-in-tiles", "deeper/gpt-made-fast-solved"}),
     ("d2lhelpers/mxnet/waits.py", {"03-asynchronous-computation"}),

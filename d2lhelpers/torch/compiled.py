@@ -1,9 +1,10 @@
-"""What `torch.compile` writes: an empty folder for it, its programs, the steps of a program, and its log."""
+"""What `torch.compile` writes: an empty folder, its programs, their steps, its log; and when its graphs run."""
 import os
 import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 
 def empty_cache() -> tempfile.TemporaryDirectory:
@@ -44,6 +45,34 @@ def steps(program: str) -> list[str]:
     ['addmm', 'cpp_fused_relu_0']
     """
     return re.findall(r"^ +(?:extern_kernels\.)?(addmm|mm|cpp_\w+)\(", program, re.MULTILINE)
+
+
+def graph_log(order: list) -> Callable[..., Any]:
+    """Return a backend for `torch.compile` that appends "forward" or "backward" to `order` each time a graph has run.
+
+    The graphs run as they are, operator by operator, so that no compiler for C++ is needed. The list may be one that
+    hooks append to, too. Lesson: deeper/a-ddp-of-your-own.
+
+    >>> import torch
+    >>> order = []
+    >>> double = torch.compile(lambda x: 2 * x, backend=graph_log(order))
+    >>> double(torch.ones(3, requires_grad=True)).sum().backward()
+    >>> order
+    ['forward', 'backward']
+    """
+    from torch._dynamo.backends.common import aot_autograd  # not above: both import PyTorch
+    from torch._functorch.aot_autograd import make_boxed_func
+
+    def noting(name):
+        def compile_nothing(graph, inputs):
+            def run(*arguments):
+                results = graph(*arguments)
+                order.append(name)
+                return results
+            return make_boxed_func(run)
+        return compile_nothing
+
+    return aot_autograd(fw_compiler=noting("forward"), bw_compiler=noting("backward"))
 
 
 def torch_log(function: Callable[[], object], logs: str) -> list[str]:

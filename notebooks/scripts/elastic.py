@@ -42,11 +42,24 @@ def resume(path, net, optimizer):
     return state["done"]
 
 
-def drill(rank):
-    """Wait until all ranks are here. Then let rank 1 die as if its process had crashed."""
+def drill(rank, what):
+    """Wait until all ranks are here. Then send rank 1 a signal: SIGKILL, as if it had crashed, or SIGTERM."""
     dist.barrier()
     if rank == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), what)
+
+
+def told_to_leave():
+    """Return a function that says, on all ranks alike, whether one of them has got SIGTERM. All must call it."""
+    told = []
+    signal.signal(signal.SIGTERM, lambda *_: told.append(True))
+
+    def anyone_told():
+        flag = torch.tensor(len(told))
+        dist.all_reduce(flag)
+        return flag.item() > 0
+
+    return anyone_told
 
 
 def prepare():
@@ -58,22 +71,26 @@ def prepare():
     return X, y, net, torch.optim.SGD(net.parameters(), lr=0.2, momentum=0.9)
 
 
-def train(rank, size, path, steps, every, lost_at):
+def train(rank, size, path, steps, every, drills):
     """Train from the newest checkpoint on. Rank 0 saves for all, because the replicas are equal."""
     X, y, net, optimizer = prepare()
     first = resume(path, net, optimizer)
     replica = torch.nn.parallel.DistributedDataParallel(net)
+    anyone_told = told_to_leave()
     for step in range(first, steps):
-        if step == lost_at and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
-            drill(rank)
+        if step in drills and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
+            drill(rank, drills[step])
         rows = rows_of(step, rank, size)
         optimizer.zero_grad()
         loss = torch.nn.functional.cross_entropy(replica(X[rows]), y[rows])
         loss.backward()
         optimizer.step()
         print(f"step {step} loss {loss.item():.4f}", flush=True)
-        if rank == 0 and ((step + 1) % every == 0 or step + 1 == steps):
+        last = step + 1 == steps or anyone_told()
+        if rank == 0 and (last or (step + 1) % every == 0):
             save(path, step + 1, net, optimizer)
+        if last:
+            break
 
 
 if __name__ == "__main__":
@@ -82,5 +99,8 @@ if __name__ == "__main__":
     parser.add_argument("--steps", type=int, default=24)
     parser.add_argument("--every", type=int, default=5, help="steps from one checkpoint to the next")
     parser.add_argument("--lost-at", type=int, help="a drill: rank 1 kills itself before this step")
-    train(*meet(), **vars(parser.parse_args()))
+    parser.add_argument("--told-at", type=int, help="a drill: rank 1 gets SIGTERM before this step")
+    given = parser.parse_args()
+    drills = {given.lost_at: signal.SIGKILL, given.told_at: signal.SIGTERM}
+    train(*meet(), given.path, given.steps, given.every, drills)
     dist.destroy_process_group()

@@ -225,7 +225,7 @@ def answer_2(loss, optimizer, scale):
 # Changes a setting for good.
 #-     optimizer.zero_grad()
 #+     optimizer.zero_grad()
-#+     optimizer.param_groups[1]["weight_decay"] = 0.1
+#+     optimizer.param_groups[1]["weight_decay"] = 10.0
 
 # %% 2 wrong: wrong-result
 # Never below a certain scale.
