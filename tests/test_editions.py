@@ -96,7 +96,8 @@ def test_an_edition_has_no_old_files(small):
     for lesson in ("01-a.ipynb", "02-a.ipynb"):
         folders.replace(student.write_student_edition, build)
         found = {path.relative_to(build).as_posix() for path in small.glob("build/**/*") if path.is_file()}
-        assert found == {lesson, "pytorch/01-b.ipynb", "img/a.svg", "pytorch/checks_pytorch/rules.py", folders.MARK}
+        assert found == {lesson, "pytorch/01-b.ipynb", "img/a.svg", "pytorch/checks_pytorch/rules.py", "AGENTS.md",
+                         folders.MARK}
         (small / "notebooks" / lesson).rename(small / "notebooks" / "02-a.ipynb")
 
 

@@ -251,7 +251,7 @@ def test_one_text_has_one_translation(language):
 @pytest.mark.parametrize("name", sorted(set(NAMES) - NOT_PROSE))
 def test_emphasis_is_bold(name, language):
     """Where English emphasizes a word or two, Chinese is bold: quotation marks would be irony there."""
-    titles = {re.sub("^#+ ", "", line) for other in NAMES for entry in translations.load(
+    titles = {re.sub("^#+ (?:\\d · )?", "", line) for other in NAMES for entry in translations.load(
         translations.HERE / language / f"{other}.po") for line in entry.msgstr.splitlines() if line.startswith("#")}
     found = []
     for entry in translations.load(translations.HERE / language / f"{name}.po"):
