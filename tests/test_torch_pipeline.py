@@ -170,3 +170,38 @@ def test_a_rank_records_two_stages():
     for passes, planned in in_group(step):
         assert planned
         assert all(each.end - each.start >= 0.001 for each in passes)
+
+
+def test_collectives_of_a_late_rank():
+    """Rank 1 begins its block when rank 0 has ended its own, or when it has waited for long enough."""
+    from d2lhelpers.process import in_group
+
+    def rank():
+        import torch
+        from torch import distributed
+
+        from d2lhelpers.torch.collectives import hold_rank_1
+        x = torch.ones(1)
+        with hold_rank_1(60):
+            early = distributed.all_reduce(x, async_op=True)
+            done = early.is_completed()  # on rank 0: nobody can have joined yet
+        with hold_rank_1(0.1, "again"):
+            early.wait()
+            distributed.all_reduce(x)  # rank 0 can only end this if rank 1 does not wait for it
+        return done and distributed.get_rank() == 0, x.item()
+
+    assert in_group(rank) == [(False, 4), (False, 4)]
+
+
+def test_collectives_have_a_latency_and_a_bandwidth():
+    """Both are positive, however busy the machine is."""
+    from d2lhelpers.process import in_group
+
+    def rank():
+        from d2lhelpers.torch.collectives import latency_and_bandwidth, message_seconds
+        return *latency_and_bandwidth([4096, 2**20]), message_seconds(3, 4096)
+
+    for latency, bandwidth, seconds in in_group(rank):
+        assert latency >= 0
+        assert bandwidth > 0
+        assert seconds > 0
