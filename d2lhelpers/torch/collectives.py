@@ -67,7 +67,7 @@ def record_backward(blocks: Iterable[torch.nn.Module], loss: Callable[[], torch.
     emptied before; others may append to it, too. Lesson: deeper/a-ddp-of-your-own.
 
     >>> net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
-    >>> record_backward(net, lambda: net(torch.ones(1, 2)).sum(), [])
+    >>> record_backward(net, lambda: net(torch.ones(1, 2, requires_grad=True)).sum(), [])
     ['block 1', 'block 0']
     """
     loss().backward()
@@ -113,9 +113,9 @@ def message_seconds(count: int, size: int) -> float:
 def latency_and_bandwidth(sizes: Sequence[int]) -> tuple[float, float]:
     """Return the seconds and the bytes per second of the line through the seconds of an all-reduce of each size.
 
-    The line is the one with the smallest relative errors; a latency is at least 0. All ranks of a process group call
-    it. Lesson: deeper/a-ddp-of-your-own.
+    The line is the one with the smallest relative errors. On a busy machine it may fall; a latency is at least 0, and a
+    bandwidth at most 1e12. All ranks of a process group call it. Lesson: deeper/a-ddp-of-your-own.
     """
     seconds = np.array([message_seconds(1, size) for size in sizes])
     slope, latency = np.polyfit(sizes, seconds, 1, w=1 / seconds)
-    return max(float(latency), 0.0), 1 / float(slope)
+    return max(float(latency), 0.0), 1 / max(float(slope), 1e-12)

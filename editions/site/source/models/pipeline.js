@@ -2,9 +2,8 @@
 // Schedules of pipelines, replayed as if messages took no time. I and W are halves of B, a backward pass.
 {
     const {say, share, range, slider, choice, axes, rect, block, show} = window.modelTools;
-    const SCHEDULES = [["GPipe", "GPipe"], ["1F1B", "1F1B"], ["interleaved", say("interleaved, two stages each")],
-                       ["ZB-H1", "ZB-H1"], ["ZB-H2", "ZB-H2"], ["ZB-V", say("ZB-V, two stages each")],
-                       ["forward only", say("forward only")]];
+    const SCHEDULES = [["GPipe", "GPipe"], ["1F1B", "1F1B"], ["interleaved", say("interleaved")],
+                       ["ZB-H1", "ZB-H1"], ["ZB-H2", "ZB-H2"], ["ZB-V", "ZB-V"], ["forward only", say("forward only")]];
     const stagesOf = way => ["interleaved", "ZB-V"].includes(way) ? 2 : 1;
 
     // A list of [kind, part, stage]; F' is F in a second stage.
@@ -85,6 +84,8 @@
         return most / new Set(passes.map(pass => pass[4])).size;
     }
 
+    const tint = kind => kind === "I" ? "B" : kind;
+
     function draw({way, ranks, parts}, width) {
         const record = schedule(way, ranks, parts);
         const end = endOf(record);
@@ -93,7 +94,7 @@
         const x = {min: 0, max: end, label: say("time, in forward passes")};
         const picture = axes({width, height: row(ranks) + 52, x, rows}, px => record.map((passes, rank) =>
             rect("waiting", px(0), px(end), row(rank), 30) + passes.map(([kind, part, start, stop, stage]) =>
-                block(`pass ${kind} device${rank}`, px(start), px(stop), row(rank), 30, kind + part)
+                block(`pass ${tint(kind)} device${rank}`, px(start), px(stop), row(rank), 30, kind + part)
                 + (stage === rank ? "" : rect("second", px(start), px(stop), row(rank) + 25, 5))
             ).join("")).join(""));
         const kept = record.map(alive);
@@ -107,7 +108,7 @@
         const done = Object.entries(kinds).filter(([kind]) => record[0].some(pass => pass[0] === kind));
         return {text: say("{0}: devices wait for {1} of the time. {2}", plan, waiting, memory),
                 key: [["waiting", say("waiting, {0}", waiting)],
-                      ...done.map(([kind, words]) => [`pass ${kind} device0`, words]),
+                      ...done.map(([kind, words]) => [`pass ${tint(kind)} device0`, words]),
                       ...stagesOf(way) === 2 ? [["second", say("second stage")]] : []],
                 picture: {...picture, label: say("Which device works when, {0}", plan)},
                 table: [[say("device"), say("waiting"), say("alive"), say("order")], ...record.map((passes, rank) =>
@@ -119,7 +120,7 @@
         title: say("Interactive model: a pipeline's schedule"),
         style: ["#cc79a7", "#e69f00", "#56b4e9", "#5b4a9b"].map((colour, n) =>
             `.model .device${n + 2} { --of: ${colour}; }`).join(" ")
-            + " .model .second { background: #000; outline: 1px solid; }",
+            + " .model .W { --tint: var(--of); } .model .second { background: #000; outline: 1px solid; }",
         functions: {schedule, bubble, idle, alive},
         inputs: [choice("way", say("Schedule"), SCHEDULES, "GPipe"),
                  slider("ranks", say("Devices"), range(2, 6), 4),
