@@ -741,6 +741,25 @@ def math_attention(functional):
     wrap(functional, "scaled_dot_product_attention", with_table)
 
 
+@changes("jax")
+def no_jit(jax):
+    """Let `jax.jit` return the function as it is: Python runs in every call."""
+    jax.config.update("jax_disable_jit", True)
+
+
+@changes("jax")
+def sync_dispatch(jax):
+    """Let Python wait for each program on a CPU."""
+    jax.config.update("jax_cpu_enable_async_dispatch", False)
+
+
+@changes("jax")
+def no_specs(jax):
+    """Let every array lie whole on each device, whatever its PartitionSpec."""
+    make = jax.sharding.NamedSharding
+    jax.sharding.NamedSharding = lambda mesh, spec: make(mesh, jax.sharding.PartitionSpec())
+
+
 def claims(cell):
     """Return the names of the ablations in a cell's tags."""
     return {tag.removeprefix("claim:") for tag in cell.metadata.get("tags", []) if tag.startswith("claim:")}
