@@ -23,9 +23,10 @@ setup: ## makes .venv, as all commands below do when they need it (PYTHON=... na
 	@sh ./setup.sh
 
 NO_JAX = $(wildcard .venv/lib/python3.10 .venv/lib/python3*/site-packages/mxnet)
+WHY_NO_JAX = JAX needs Python 3.11 or newer, and NumPy 2, so it cannot be beside MXNet, which needs NumPy 1: \
+	PYTHON=python3.13 make jax makes .venv anew, for the PyTorch track with JAX
 jax: setup ## adds JAX to the PyTorch track, for one deeper notebook (where MXNet is: PYTHON=python3.13 make jax)
-	$(if $(NO_JAX),@echo "make jax: JAX needs NumPy 2, MXNet needs NumPy 1, and Python 3.10 is too old for JAX;" \
-		"PYTHON=python3.13 make jax makes .venv anew, for the PyTorch track with JAX" >&2; exit 1)
+	$(if $(NO_JAX),@echo 'make jax: $(WHY_NO_JAX)' >&2; exit 1)
 	.venv/bin/python -I -m pip install --disable-pip-version-check --quiet -r requirements-jax.txt
 
 # The launcher makes Jupyter listen only on this machine, unless IP names another address, and always ask for a token.

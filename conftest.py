@@ -27,8 +27,8 @@ from d2lhelpers.environment import mxnet_fault, usable_cores
 
 # Variables that a person has set for other programs must change no result here. Variables that make this processor look
 # like another one are kept.
-OF_OTHERS = re.compile(r"(MXNET|DMLC|PS|OMP|GOMP|KMP|D2LHELPERS|JAX|XLA)_|(PY)?TORCH|CUDA_LAUNCH_BLOCKING|MPL|MATPLOTLIB"
-                       r"|IPYTHON|JUPYTER|PYTHON(STARTUP|WARNINGS|INSPECT)|.*_(NUM|MAXIMUM)_THREADS$")
+OF_OTHERS = re.compile(r"(MXNET|DMLC|PS|OMP|GOMP|KMP|D2LHELPERS|JAX|XLA)_|(PY)?TORCH|CUDA_LAUNCH_BLOCKING"
+                       r"|MPL|MATPLOTLIB|IPYTHON|JUPYTER|PYTHON(STARTUP|WARNINGS|INSPECT)|.*_(NUM|MAXIMUM)_THREADS$")
 HEADERS = "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"
 MAX_FOLDER_CHARS = 60  # characters of a temporary folder's path, because a socket's path may have no more than 108
 

@@ -338,6 +338,27 @@ def test_ci_is_make_test(sandbox, missing):
     assert sandbox.log.read_text().splitlines() == expected
 
 
+@pytest.mark.skipif(not shutil.which("make"), reason="there is no make here")
+@pytest.mark.parametrize(("folder", "added"), [
+    ("python3.11/site-packages/mxnet", False), ("python3.10/site-packages/torch", False),
+    ("python3.13/site-packages/torch", True)])
+def test_jax_is_added_where_it_can_run(tmp_path, folder, added):
+    """`make jax` adds JAX to the PyTorch track, and CI does so, too; elsewhere one sentence says what to do."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "setup.sh").touch()
+    (tmp_path / ".venv" / "lib" / folder).mkdir(parents=True)
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir()
+    shutil.copy(shutil.which("echo"), python)
+    shutil.copy(python, python.parent / "uv")
+    asked, in_ci = (subprocess.run(["make", *words], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+                    for words in (["jax"], ["test-all", "CI=true"]))
+    assert (asked.returncode == 0) is added
+    assert ("PYTHON=python3.13 make jax" in asked.stderr) is not added
+    assert in_ci.returncode == 0
+    assert all(("requirements-jax.txt" in done.stdout) is added for done in (asked, in_ci))
+
+
 @pytest.mark.parametrize(("python", "lock"), [
     ({}, "requirements.txt"), ({"system": "darwin"}, "requirements.txt"),
     ({"version": "3.13"}, "requirements-pytorch.txt"), ({"machine": "aarch64"}, "requirements-pytorch.txt"),

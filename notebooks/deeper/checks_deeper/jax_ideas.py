@@ -78,7 +78,7 @@ def check_1(answer):
         ("too-small", lambda _: every(lambda length, block, *_: len(block) >= length),
          "rows are lost: the block is too small"),
         ("no-power", lambda _: every(lambda _, block, *__: len(block) == room(len(block))),
-         "each length in the requests gives a program of its own, or nearly so: which numbers of rows may a block have?"),
+         "there are nearly as many programs as lengths: which numbers of rows may a block have?"),
         ("too-large", lambda _: every(lambda length, block, *_: len(block) == room(length)),
          "a smaller power of two has room for these rows, too: try 1, 4 and 5 rows"),
         ("other-type", lambda _: every(lambda _, block, *__: block.dtype == np.float32),
