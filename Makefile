@@ -14,13 +14,20 @@ LANGUAGE_OF = $(if $(IN),--language '$(IN)')
 
 LESSONS ?= $(sort $(wildcard notebooks/*.ipynb notebooks/*/*.ipynb))
 
-.PHONY: help setup lab test test-all soak mutants benchmark execute translations slides site student grade lock clean
+.PHONY: help setup jax lab test test-all soak mutants benchmark execute translations slides site student grade lock clean
 
 help: ## lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: ## makes .venv, as all commands below do when they need it (PYTHON=... names the Python to use)
 	@sh ./setup.sh
+
+NO_JAX = $(wildcard .venv/lib/python3.10 .venv/lib/python3*/site-packages/mxnet)
+WHY_NO_JAX = JAX needs Python 3.11 or newer, and NumPy 2, so it cannot be beside MXNet, which needs NumPy 1: \
+	PYTHON=python3.13 make jax makes .venv anew, for the PyTorch track with JAX
+jax: setup ## adds JAX to the PyTorch track, for one deeper notebook (where MXNet is: PYTHON=python3.13 make jax)
+	$(if $(NO_JAX),@echo 'make jax: $(WHY_NO_JAX)' >&2; exit 1)
+	.venv/bin/python -I -m pip install --disable-pip-version-check --quiet -r requirements-jax.txt
 
 # The launcher makes Jupyter listen only on this machine, unless IP names another address, and always ask for a token.
 OWN = my-lessons$(SUFFIX)
@@ -38,6 +45,7 @@ test: setup ## runs what has changed of the tests, and of 22 notebooks without t
 
 test-all: setup ## also runs the slow tests: exercises, deeper notebooks, ablations, browsers (half an hour)
 	$(if $(CI),$(NBGRADER))
+	$(if $(CI),$(if $(NO_JAX),,$(MAKE) jax))
 	.venv/bin/python -m pytest -m 'not weekly' $(EVERYTHING) $(ARGS)
 
 soak: setup ## runs the lessons again and again, every fourth time with all cores busy (RUNS=20)
@@ -82,9 +90,10 @@ grade: setup ## grades what students submitted (SUBMISSIONS=folder, or a zip fil
 # PyTorch track's lock cannot do the same: no version of NumPy runs with both Python 3.10 and 3.14.
 LOCK = .venv/bin/uv pip compile --quiet --universal --python-version 3.10 --no-python-downloads \
 	--annotation-style line --custom-compile-command "make lock" $(ARGS) pyproject.toml
-lock: setup ## compiles both requirements files from pyproject.toml (ARGS=--upgrade takes the newest versions)
+lock: setup ## compiles the three requirements files from pyproject.toml (ARGS=--upgrade takes the newest versions)
 	$(LOCK) --extra mxnet --extra pytorch --extra lessons --extra test --fork-strategy fewest --output-file requirements.txt
 	$(LOCK) --extra pytorch --extra lessons --extra test --output-file requirements-pytorch.txt
+	$(LOCK) --extra pytorch --extra lessons --extra test --extra jax --output-file requirements-jax.txt
 
 clean: ## removes .venv, build and the caches, never what you wrote
 	rm -rf build .venv .pytest_cache .ruff_cache .hypothesis

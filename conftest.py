@@ -27,8 +27,8 @@ from d2lhelpers.environment import mxnet_fault, usable_cores
 
 # Variables that a person has set for other programs must change no result here. Variables that make this processor look
 # like another one are kept.
-OF_OTHERS = re.compile(r"(MXNET|NNVM|DMLC|PS|OMP|GOMP|KMP|D2LHELPERS)_|(PY)?TORCH|CUDA_LAUNCH_BLOCKING|MPL|MATPLOTLIB"
-                       r"|IPYTHON|JUPYTER|PYTHON(STARTUP|WARNINGS|INSPECT)|.*_(NUM|MAXIMUM)_THREADS$|IN$")
+OF_OTHERS = re.compile(r"(MXNET|NNVM|DMLC|PS|OMP|GOMP|KMP|D2LHELPERS|JAX|XLA)_|(PY)?TORCH|CUDA_LAUNCH_BLOCKING|MPL"
+                       r"|MATPLOTLIB|IPYTHON|JUPYTER|PYTHON(STARTUP|WARNINGS|INSPECT)|.*_(NUM|MAXIMUM)_THREADS$|IN$")
 HEADERS = "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"
 MAX_FOLDER_CHARS = 60  # characters of a temporary folder's path, because a socket's path may have no more than 108
 
@@ -69,11 +69,13 @@ settings.load_profile("ours")
 LEFT_OUT = {}  # maps what is left out to the reason
 x86 = platform.machine() in ("x86_64", "AMD64")
 installable = {"mxnet": x86 and sys.version_info < (3, 12), "torch": not (x86 and sys.platform == "darwin")}
-fault = {"mxnet": mxnet_fault(), "torch": "" if find_spec("torch") else "it is not installed"}
+installable["jax"] = installable["torch"] and not installable["mxnet"] and sys.version_info >= (3, 11)
+fault = {"mxnet": mxnet_fault(), "torch": "" if find_spec("torch") else "it is not installed",
+         "jax": "" if find_spec("jax") else "it is not installed (make jax)"}
 required = [name for name in installable if installable[name] and os.environ.get("CI")]
 missing = [name for name in fault if fault[name] and name not in required]
 for name in missing:
-    LEFT_OUT[f"the track of {name}"] = fault[name]
+    LEFT_OUT["the notebook on JAX" if name == "jax" else f"the track of {name}"] = fault[name]
 if usable_cores() == 1:
     LEFT_OUT["claims about work in parallel"] = "there is one core"
 if "mxnet" not in missing:
@@ -85,6 +87,7 @@ pytest_plugins = ["one_run", "unchanged"]
 FILES_OF_TRACK = {
     "mxnet": ["d2lhelpers/mxnet/*", "notebooks/[0-9]*.ipynb", "tests/test_mxnet.py", "tests/test_many_machines.py"],
     "torch": ["d2lhelpers/torch/*", "notebooks/pytorch/*", "tests/test_torch*.py"],
+    "jax": [],  # one deeper notebook
 }
 for lesson in LESSONS:
     if lesson.framework and lesson.path.parent.name == "deeper":

@@ -24,6 +24,10 @@ SETTINGS = {
         ("PYTORCH_JIT", ["", "1"], "torch.jit.script returns the function as it is"),
         ("CUDA_LAUNCH_BLOCKING", ["", "0"], "Python waits for each operator on a GPU"),
     ],
+    "jax": [
+        ("JAX_DISABLE_JIT", ["", "0", "false"], "jax.jit returns the function as it is"),
+        ("JAX_CPU_ENABLE_ASYNC_DISPATCH", ["", "1", "true"], "Python waits for each program on a CPU"),
+    ],
 }
 
 
@@ -35,7 +39,7 @@ def usable_cores():
 def conflicting_settings(*kinds):
     """Return a sentence for each setting of this process that takes away what lessons show or prove.
 
-    `kinds` are keys of SETTINGS: "any", "mxnet" or "torch".
+    `kinds` are keys of SETTINGS: "any", "mxnet", "torch" or "jax".
 
     >>> os.environ["TORCH_COMPILE_DISABLE"] = "1"
     >>> conflicting_settings("torch")
@@ -87,7 +91,7 @@ def prepare_notebook(dpi: int | None = None) -> None:
     describe_plots(shell.display_formatter.formatters["image/png"])
     shell.ast_node_interactivity = "last_expr"
     logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # no CUDA compiler is no error here
-    print_conflicting_settings("any", *(name for name in ("mxnet", "torch") if name in sys.modules))
+    print_conflicting_settings("any", *(name for name in ("mxnet", "torch", "jax") if name in sys.modules))
 
 
 def describe_plots(formatter):

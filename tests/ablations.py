@@ -818,6 +818,8 @@ def no_integers(torch):
 def no_switch(torch):
     """Let PyTorch's switch for deterministic algorithms do nothing."""
     torch.use_deterministic_algorithms = lambda *args, **options: None
+
+
 @changes("torch.distributed")
 def lost_messages(distributed):
     """Let an all-reduce between processes sum a copy: the tensor itself stays as it is."""
@@ -836,6 +838,7 @@ def wait_at_once(distributed):
     wrap(distributed, "all_reduce", send_and_wait)
 
 
+@changes("torch")
 def late_hooks(torch):
     """Let a hook that waits for a parameter's gradient run when the whole backward pass is over."""
     def queue(hook, parameter):
@@ -845,9 +848,29 @@ def late_hooks(torch):
          register(parameter, functools.partial(queue, hook)))
 
 
+@changes("torch")
 def listed_order(torch):
     """Let `argsort` return the places as they are listed."""
     wrap(torch.Tensor, "argsort", lambda sort, numbers: torch.arange(len(numbers)))
+
+
+@changes("jax")
+def no_jit(jax):
+    """Let `jax.jit` return the function as it is: Python runs in every call."""
+    jax.config.update("jax_disable_jit", True)
+
+
+@changes("jax")
+def sync_dispatch(jax):
+    """Let Python wait for each program on a CPU."""
+    jax.config.update("jax_cpu_enable_async_dispatch", False)
+
+
+@changes("jax")
+def no_specs(jax):
+    """Let every array lie whole on each device, whatever its PartitionSpec."""
+    make = jax.sharding.NamedSharding
+    jax.sharding.NamedSharding = lambda mesh, spec: make(mesh, jax.sharding.PartitionSpec())
 
 
 def claims(cell):

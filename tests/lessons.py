@@ -15,11 +15,12 @@ from nbformat.v4 import new_notebook
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = ROOT / "notebooks"
 LIMIT = 600  # seconds for some cells of one lesson
-IMPORTS = re.compile(r'^(?: *")?(?:import|from) (mxnet|torch)\b', re.MULTILINE)  # a notebook's lines begin with a quote
+# A notebook's lines begin with a quote.
+IMPORTS = re.compile(r'^(?: *")?(?:import|from) (jax|mxnet|torch)\b', re.MULTILINE)
 
 
 def framework_of(path):
-    """Return the framework that a notebook or a script needs: "mxnet", "torch", or "" if it needs none."""
+    """Return the framework that a notebook or a script needs: "jax", "mxnet", "torch", or "" if it needs none."""
     text = path.read_text(encoding="utf-8")
     found = IMPORTS.search(text)
     if found:

@@ -34,13 +34,15 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 LOCKS = {"requirements.txt": ["mxnet", "pytorch", "lessons", "test"],
-         "requirements-pytorch.txt": ["pytorch", "lessons", "test"]}
+         "requirements-pytorch.txt": ["pytorch", "lessons", "test"],
+         "requirements-jax.txt": ["pytorch", "lessons", "test", "jax"]}
 SYSTEMS = {"requirements.txt": [("3.10", "linux", "x86_64"), ("3.10", "darwin", "x86_64"),
                                 ("3.11", "linux", "x86_64"), ("3.11", "darwin", "x86_64")],
            "requirements-pytorch.txt": []}
 for minor in range(10, 15):
     for system, machine in (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64")):
         SYSTEMS["requirements-pytorch.txt"].append((f"3.{minor}", system, machine))
+SYSTEMS["requirements-jax.txt"] = [each for each in SYSTEMS["requirements-pytorch.txt"] if each[0] != "3.10"]
 WORKFLOWS = {path.stem: yaml.safe_load(path.read_text()) for path in (ROOT / ".github" / "workflows").iterdir()}
 
 
@@ -94,9 +96,19 @@ def test_a_lock_holds_every_dependency(lock, machine):
             assert dependency.specifier.contains(version), f"{dependency} is pinned to {version}: make lock"
 
 
+def test_jax_is_beside_the_pytorch_track():
+    """The lock with JAX has all pins of the PyTorch track's lock, and those of JAX."""
+    for machine in SYSTEMS["requirements-jax.txt"]:
+        here = environment(*machine)
+        alone, both = pins("requirements-pytorch.txt", here), pins("requirements-jax.txt", here)
+        assert both.items() >= alone.items()
+        assert {"jax", "jaxlib"} <= both.keys() - alone.keys()
+
+
 def test_installed_is_the_lock():
     """The packages that are installed here have the versions of the lock, and d2lhelpers has this version."""
-    lock = "requirements.txt" if find_spec("mxnet") else "requirements-pytorch.txt"
+    beside = "requirements-jax.txt" if find_spec("jax") else "requirements-pytorch.txt"
+    lock = "requirements.txt" if find_spec("mxnet") else beside
     different = {}
     for name, version in {**pins(lock), PROJECT["name"]: __version__}.items():
         try:
@@ -324,6 +336,27 @@ def test_ci_is_make_test(sandbox, missing):
     if missing:
         expected = ["update", f"install --yes --no-install-recommends {missing}", "make test-all"]
     assert sandbox.log.read_text().splitlines() == expected
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="there is no make here")
+@pytest.mark.parametrize(("folder", "added"), [
+    ("python3.11/site-packages/mxnet", False), ("python3.10/site-packages/torch", False),
+    ("python3.13/site-packages/torch", True)])
+def test_jax_is_added_where_it_can_run(tmp_path, folder, added):
+    """`make jax` adds JAX to the PyTorch track, and CI does so, too; elsewhere one sentence says what to do."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "setup.sh").touch()
+    (tmp_path / ".venv" / "lib" / folder).mkdir(parents=True)
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir()
+    shutil.copy(shutil.which("echo"), python)
+    shutil.copy(python, python.parent / "uv")
+    asked, in_ci = (subprocess.run(["make", *words], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+                    for words in (["jax"], ["test-all", "CI=true"]))
+    assert (asked.returncode == 0) is added
+    assert ("PYTHON=python3.13 make jax" in asked.stderr) is not added
+    assert in_ci.returncode == 0
+    assert all(("requirements-jax.txt" in done.stdout) is added for done in (asked, in_ci))
 
 
 @pytest.mark.parametrize(("python", "lock"), [
