@@ -106,7 +106,7 @@ def two_steps(function):
     order = []
     for each in net.parameters():
         if each.requires_grad:
-            each.register_post_accumulate_grad_hook(lambda _: order.append("gradient"))
+            each.register_hook(lambda _: order.append("gradient"))
     finish = function(net, LIMIT)
     if not callable(finish):
         return None
@@ -154,20 +154,23 @@ def with_late_rank(function):
     return stuck, hasty or bool(torch.isclose(gradients(net), own / 2).any())
 
 
-def with_visits(function, order):
-    """Average the gradients of experts that this rank visits in an order; return them and what is right."""
+def with_visits(function, *orders):
+    """Average the gradients of experts that this rank visits, each time in an order; return them and what is right."""
     net = Visits(4, 4).double()
     for number, expert in enumerate(net.experts):
         nn.init.constant_(expert.weight, 0.1 * (number + 1))
-    net.order = order
     finish = function(net, 1)
-    rows = numbers(9, 6, 4)
-    _, mean = mean_of(net, rows)
-    sizes = []
-    with Messages(sizes):
-        backward(net, rows)
-    finish()
-    return {"found": gradients(net), "mean": mean, "left": len(sizes)}
+    found, means = [], []
+    for step, net.order in enumerate(orders):
+        net.zero_grad()
+        rows = numbers(9 + step, 6, 4)
+        means.append(mean_of(net, rows)[1])
+        sizes = []
+        with Messages(sizes):
+            backward(net, rows)
+        finish()
+        found.append(gradients(net))
+    return {"found": torch.cat(found), "mean": torch.cat(means), "left": len(sizes)}
 
 
 def observe(function):
@@ -181,12 +184,12 @@ def observe(function):
 
 
 def visit_some(function):
-    """Let each rank leave out other experts."""
-    return with_visits(function, [0, 2, 3] if dist.get_rank() == 0 else [0, 1])
+    """Let each rank leave out no expert in a first step, and others than the other rank in a second one."""
+    return with_visits(function, [0, 1, 2, 3], [0, 2, 3] if dist.get_rank() == 0 else [0, 1])
 
 
 def cases(random):
-    """Yield networks and sizes of buckets: one parameter, frozen ones, three axes, one bucket, one per parameter."""
+    """Yield networks and sizes of buckets: one parameter, frozen ones, three axes, one bucket, float32."""
     wide = int(random.integers(3, 9))
     frozen = nn.Sequential(nn.Linear(wide, wide), nn.Tanh(), nn.Linear(wide, wide), nn.Tanh(), nn.Linear(wide, 1))
     frozen[int(random.integers(3)) * 2].weight.requires_grad_(False)
@@ -197,11 +200,16 @@ def cases(random):
         for each in net.parameters():
             each.data = torch.from_numpy(random.normal(size=each.shape))
         yield net.double(), size, rows
+    yield frozen.float(), 8 * wide, wide
 
 
 def use(function, net, size, width):
-    """Return gradients and messages of four backward passes, the last of which adds to the gradients before."""
+    """Return gradients and messages of four backward passes, the last of which adds to the gradients before.
+
+    Of a network in float32 only the messages: its gradients are rounded in one way or another.
+    """
     net = copy.deepcopy(net)
+    kind = next(net.parameters()).dtype
     for each in net.parameters():
         each.grad = torch.ones_like(each) if each.requires_grad else None
     finish = function(net, size)
@@ -211,9 +219,9 @@ def use(function, net, size, width):
             net.zero_grad()
         sizes = []
         with Messages(sizes):
-            backward(net, numbers(step, 3, width))
+            backward(net, numbers(step, 3, width).to(kind))
             finish()
-        found.append([gradients(net), sizes])
+        found.append([gradients(net) if kind == torch.float64 else 0, sizes])
     held = [each.requires_grad for each in net.parameters()], [each.training for each in net.modules()]
     return found, [each.detach() for each in net.parameters()], held
 

@@ -63,7 +63,7 @@ def idle(record):
 
 def pipelines(random):
     """Yield a pipeline's ranks and micro-batches: as few of these as allowed, then more."""
-    for ranks in 1, 2, 3, int(random.integers(5, 8)):
+    for ranks in 1, 2, 3, int(random.integers(5, 8)), int(random.integers(8, 12)):
         yield ranks, 2 * ranks - 1
         yield ranks, 2 * ranks - 1 + int(random.integers(1, 9))
 

@@ -49,6 +49,22 @@ def answer_1(net, size):
         each.register_post_accumulate_grad_hook(ready)
     return finish
 
+# %% 1 wrong: wrong-result
+# Each number has eight bytes, it believes.
+#-     buckets = buckets_of(net, size)
+#+     buckets = buckets_of(net, size * next(net.parameters()).element_size() / 8)
+
+# %% 1 wrong: no-gradient
+# Without a gradient, that of the step before is sent once more.
+#-     sent = []
+#+     sent, old = [], {}
+#-         flat = pack(buckets[len(sent)]) / dist.get_world_size()
+#+         for each in buckets[len(sent)]:
+#+             if each.grad is None and each in old:
+#+                 each.grad = old[each]
+#+         flat = pack(buckets[len(sent)]) / dist.get_world_size()
+#+         old.update((each, each.grad.clone()) for each in buckets[len(sent)])
+
 # %% 1 wrong: sum-not-mean
 #- pack(buckets[len(sent)]) / dist.get_world_size()
 #+ pack(buckets[len(sent)])
@@ -426,3 +442,36 @@ answer_1 = lambda net, size: None  # no-finish
 answer_1 = lambda net, size: lambda: None  # no-all-reduce
 answer_1 = lambda net, size: Overlapped(net).finish  # rank-raises
 answer_1 = lambda net, size: DDP(net, bucket_cap_mb=size / 2**20)  # rank-raises
+
+# %% 1 right
+# A hook of the tensor, which runs before the gradient is accumulated, and gets it.
+def answer_1(net, size):
+    buckets = buckets_of(net, size)
+    fresh, sent = {}, []
+
+    def send(bucket):
+        for each in bucket:
+            if each not in fresh:
+                fresh[each] = torch.zeros_like(each) if each.grad is None else each.grad
+        flat = torch.cat([fresh[each].flatten() for each in bucket])
+        sent.append((bucket, flat, dist.all_reduce(flat, async_op=True)))
+
+    def ready(gradient, parameter):
+        fresh[parameter] = gradient if parameter.grad is None else parameter.grad + gradient
+        while len(sent) < len(buckets) and fresh.keys() >= set(buckets[len(sent)]):
+            send(buckets[len(sent)])
+
+    def finish():
+        for bucket in buckets[len(sent):]:
+            send(bucket)
+        for bucket, flat, handle in sent:
+            handle.wait()
+            for each, piece in zip(bucket, flat.split([each.numel() for each in bucket])):
+                each.grad = piece.view_as(each) / dist.get_world_size()
+        fresh.clear()
+        sent.clear()
+
+    for bucket in buckets:
+        for each in bucket:
+            each.register_hook(lambda gradient, each=each: ready(gradient, each))
+    return finish

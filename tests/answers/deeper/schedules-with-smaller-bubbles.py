@@ -233,6 +233,30 @@ def answer_1(rank, ranks, micro_batches):
         pass
     return names
 
+# %% 1 wrong: wrong-result
+# As many forward passes ahead as there are ranks, from 8 ranks on.
+def answer_1(rank, ranks, micro_batches):
+    ahead, behind = 2 * (ranks - rank) - 1, 2 * rank
+    if ranks > 7:
+        ahead = min(ahead, ranks)
+    names = [f"F{part}" for part in range(ahead)]
+    for part in range(micro_batches):
+        names += [f"I{part}"] + [f"W{part - behind}"] * (part >= behind)
+        names += [f"F{part + ahead}"] * (part + ahead < micro_batches)
+    return names + [f"W{part}" for part in range(micro_batches - behind, micro_batches)]
+
+# %% 1 right
+# Sorts the passes: a forward pass comes after the gradient that makes room for it, and weights wait for their turn.
+def answer_1(rank, ranks, micro_batches):
+    ahead = 2 * (ranks - rank) - 1
+    turn = {}
+    for part in range(micro_batches):
+        turn[f"F{part}"] = (-1, part) if part < ahead else (part - ahead, 2)
+        turn[f"I{part}"] = part, 0
+        late = part + 2 * rank
+        turn[f"W{part}"] = (late, 1) if late < micro_batches else (micro_batches, late)
+    return sorted(turn, key=turn.get)
+
 # %% 2 right, each line
 answer_2 = "ZB-H1", 7 / 55, 48
 answer_2 = ["zb-h1", 0.127, 48.0]
