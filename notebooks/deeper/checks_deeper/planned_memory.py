@@ -59,6 +59,8 @@ def some_sizes(random):
         yield (sizes,)
     yield (random.integers(1, 50, size=20).tolist(),)
     yield (random.integers(1, 5, size=40).tolist(),)
+    yield (([4 * unit] * 7 + [unit]) * 5,)  # small outputs are far apart: the best limit is a sum of seven
+    yield (random.integers(1, 5, size=20).tolist() + random.integers(100, 200, size=6).tolist(),)  # what counts is last
 
 
 def peak_of(function, sizes):
