@@ -286,3 +286,17 @@ def answer_1(sizes):
 # Limits that are sums of at most five outputs.
 #- for limit in range(100):
 #+ for limit in {sum(sizes[n:end]) for n in range(len(sizes)) for end in range(n, n + 6)}:
+
+# %% 1 wrong: wrong-effect
+# A right choice, but the argument has lost its last size.
+def answer_1(sizes):
+    last = sizes.pop()
+    every = [*sizes, last]
+    ways = []
+    for limit in {sum(every[n:end]) for n in range(len(every)) for end in range(n, len(every))}:
+        best = [(0, ())]
+        for n, size in enumerate(every):
+            best.append(min((held + size, (*kept, n)) for start, (held, kept) in enumerate(best)
+                            if sum(every[start:n]) <= limit))
+        ways.append(best[-1][1])
+    return min(ways, key=lambda kept: peak(every, kept))
