@@ -44,10 +44,26 @@ def cancelling(random, number, length):
     return leaves
 
 
+def unlike(random, number, length):
+    """Return vectors of very different sizes, each larger than those before it: rank 0 need not have the largest."""
+    return random_leaves(random, number, length) * np.float32(32) ** np.arange(number, dtype=np.float32)[:, None]
+
+
+def opposite(random, number, length):
+    """Return vectors in which numbers have an opposite, too large for small ones beside them, or of ordinary size."""
+    leaves = random_leaves(random, number, length)
+    for place, column in enumerate(leaves.T):
+        large, its, usual, other = random.choice(number, 4, replace=False)
+        column[large] = 2.0 ** (24, 53)[place % 2]
+        column[its], column[other] = -column[large], -column[usual]
+    return leaves
+
+
 def cases(random):
     """Yield arguments: one leaf, one number, more ranks than leaves, numbers of leaves that ranks do not divide."""
     for number, length, ranks in (1, 1, 1), (1, 3, 3), (2, 1, 2), (5, 2, 3), (12, 3, 4), (33, 2, 6), (7, 2, 2):
         yield (dealt(random_leaves(random, number, length), ranks),)
+    yield (dealt(np.zeros((2, 3), dtype=np.float32), 2),)
     number, length, ranks = (int(each) for each in random.integers([5, 2, 2], [50, 20, 11]))
     yield (dealt(random_leaves(random, number, length), ranks),)
 
@@ -66,8 +82,8 @@ def check_1(answer):
         return found.shape == (3,) and np.array_equal(found, leaves.sum(0))
 
     def precise(_):
-        for size in 1, 1e-15, 1e15:
-            leaves = random_leaves(random, 20, 50) * np.float32(size)
+        alike_sizes = [random_leaves(random, 20, 50) * np.float32(size) for size in (1, 1e-15, 1e15)]
+        for leaves in *alike_sizes, unlike(random, 12, 50):
             apart = abs(total(leaves, 2) - leaves.astype(float).sum(0))
             if not np.all(apart <= 1e-5 * abs(leaves.astype(float)).sum(0)):
                 return False
@@ -104,6 +120,10 @@ def check_1(answer):
          "other bits on another number of ranks, if leaves are alike: what tells one leaf from another?"),
         ("other-bits-cancelling", lambda _: same(cancelling, 12, 60),
          "other bits on another number of ranks, if large numbers cancel: more digits make other bits rare, no more"),
+        ("other-bits-opposite", lambda _: same(opposite, 12, 200),
+         "other bits on another number of ranks, if a number and its opposite are there: which of them comes first?"),
+        ("other-bits-unlike", lambda _: same(unlike, 12, 20),
+         "other bits on another number of ranks, if leaves differ in size: what did you take from one rank alone?"),
         ("alters-earlier", keeps_earlier, "a call changes what an earlier call has returned"),
         *Exam(exact, cases).rules())
 

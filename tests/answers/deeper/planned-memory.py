@@ -257,3 +257,46 @@ def answer_1(sizes):
 # A copy is sorted.
 #- sizes.sort()
 #+ sizes = sorted(sizes)
+
+# %% 1 wrong: wrong-result
+# The 200 beginnings with the smallest peak so far.
+def answer_1(sizes):
+    ways = [(0, 0, 0, ())]
+    for n, size in enumerate(sizes):
+        found = []
+        for held, segment, largest, kept in ways:
+            found.append((held + size, 0, largest, (*kept, n)))
+            found.append((held, segment + size, max(largest, segment + size), kept))
+        ways = sorted(found, key=lambda way: way[0] + way[2])[:200]
+    return min(ways, key=lambda way: peak(sizes, way[3]))[3]
+
+# %% 1 wrong: wrong-result
+# The limits to 100 MB.
+def answer_1(sizes):
+    ways = []
+    for limit in range(100):
+        best = [(0, ())]
+        for n, size in enumerate(sizes):
+            best.append(min((held + size, (*kept, n)) for start, (held, kept) in enumerate(best)
+                            if sum(sizes[start:n]) <= limit))
+        ways.append(best[-1][1])
+    return min(ways, key=lambda kept: peak(sizes, kept))
+
+# %% 1 wrong: wrong-result
+# Limits that are sums of at most five outputs.
+#- for limit in range(100):
+#+ for limit in {sum(sizes[n:end]) for n in range(len(sizes)) for end in range(n, n + 6)}:
+
+# %% 1 wrong: wrong-effect
+# A right choice, but the argument has lost its last size.
+def answer_1(sizes):
+    last = sizes.pop()
+    every = [*sizes, last]
+    ways = []
+    for limit in {sum(every[n:end]) for n in range(len(every)) for end in range(n, len(every))}:
+        best = [(0, ())]
+        for n, size in enumerate(every):
+            best.append(min((held + size, (*kept, n)) for start, (held, kept) in enumerate(best)
+                            if sum(every[start:n]) <= limit))
+        ways.append(best[-1][1])
+    return min(ways, key=lambda kept: peak(every, kept))

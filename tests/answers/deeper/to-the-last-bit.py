@@ -166,6 +166,61 @@ def answer_1(ranks):
             total = new
     return (total + lost).float()
 
+# %% 1 wrong: other-bits-opposite
+# Sorted by absolute value: a number and its opposite are equal then.
+def answer_1(ranks):
+    together = torch.stack([leaf for own in ranks for leaf in own])
+    return add_up(together.gather(0, together.abs().sort(dim=0, stable=True).indices))
+
+# %% 1 wrong: other-bits-opposite
+# The same in float64.
+#- leaf in own])
+#+ leaf in own]).double()
+#- indices))
+#+ indices)).float()
+
+# %% 1 wrong: other-bits-opposite
+# The largest absolute value first.
+#- stable=True
+#+ stable=True, descending=True
+
+# %% 1 wrong: other-bits-unlike
+# Fixed point, with a step that fits the largest number of rank 0.
+import math
+
+def answer_1(ranks):
+    largest = max(leaf.abs().max().item() for leaf in ranks[0])
+    scale = 2.0 ** (40 - math.frexp(largest)[1])
+    total = sum((leaf.double() * scale).round().long() for own in ranks for leaf in own)
+    return (total.double() / scale).float()
+
+# %% 1 wrong: imprecise
+# Fixed point, with a step that fits the largest number of the first leaf.
+#- for leaf in ranks[0])
+#+ for leaf in ranks[0][:1])
+
+# %% 1 wrong: raises
+# Fixed point, with a step that fits the largest number of all, unless that is 0.
+import math
+
+def answer_1(ranks):
+    every = [leaf.double() for own in ranks for leaf in own]
+    scale = 2.0 ** (40 - math.floor(math.log2(max(leaf.abs().max().item() for leaf in every))))
+    return (sum((leaf * scale).round().long() for leaf in every).double() / scale).float()
+
+# %% 1 right
+# Fixed point, with a step for each place of the vectors.
+def answer_1(ranks):
+    together = torch.stack([leaf for own in ranks for leaf in own]).double()
+    exponent = torch.frexp(together.abs().amax(0))[1]
+    total = torch.ldexp(together, 45 - exponent).round().long().sum(0)
+    return torch.ldexp(total.double(), exponent - 45).float()
+
+# %% 1 right
+# The vectors in the order of all their numbers.
+def answer_1(ranks):
+    return add_up(sorted((leaf for own in ranks for leaf in own), key=torch.Tensor.tolist))
+
 # %% 1 wrong: unequal-ranks
 # `zip` ends with the shortest list.
 def answer_1(ranks):
