@@ -908,7 +908,7 @@ def test_every_link_of_the_site(site):
     ("08-make-it-fast", "07-many-machines", "deeper/a-compiler-in-forty-lines"),
     ("deeper/make-it-fast-solved", "deeper/a-thousand-machines", None),
     ("pytorch/00-start-here", None, "pytorch/01-compilers-and-interpreters"),
-    ("deeper/gpt-made-fast-solved", "deeper/what-papers-say", None),
+    ("deeper/gpt-made-fast-solved", "deeper/the-same-ideas-in-jax", None),
 ])
 def test_previous_and_next_stay_in_a_track(site, page, before, after):
     """The links to the previous and the next page follow the order of a track, and end where it ends."""
