@@ -161,7 +161,7 @@ def check_1(answer):
         ("counts-new-token", number_is_not(lambda *case: accept(*case)[0] + 1),
          "that is how many tokens the call gives: the last of them is no guess"),
         ("one-too-many", number_is_not(lambda *case: min(accept(*case)[0] + 1, 4)),
-         "a guess that is rejected is not kept"),
+         "a guess that is rejected does not count as kept"),
         ("ratio-upside-down", number_is_not(with_ratio(lambda p, q: q / p)),
          "it rejects guesses that the draft underrates, and keeps those that it overrates"),
         ("luck-upside-down", number_is_not(lambda *case: before_first(True, passes(*case))),

@@ -152,7 +152,7 @@ def check_2(answer):
         ("infinite-parameters", lambda _: finite(8.0), "gradients were infinite, and now the parameters are"),
         ("steps-though-infinite", lambda _: stays(8.0),
          "gradients were infinite, but the parameters or the optimizer's state have changed"),
-        ("nan-parameters", lambda _: finite(nan), "a gradient was not a number, and now the parameters are not"),
+        ("nan-parameters", lambda _: finite(nan), "a gradient was not a number; now parameters are not numbers either"),
         ("steps-though-nan", lambda _: stays(nan),
          "a gradient was not a number, but parameters or state have changed"),
         ("scale-not-halved", lambda _: halved(8.0), "a step was skipped: half of the scale comes next"),
