@@ -248,6 +248,16 @@ def test_one_text_has_one_translation(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", NAMES)
+def test_options_differ(name, language):
+    """No two options of a prediction are translated alike."""
+    entries = translations.load(translations.HERE / language / f"{name}.po")
+    questions = {entry.msgid for entry in entries if entry.msgctxt == "question"}
+    options = collections.Counter((each.msgctxt, each.msgstr) for each in entries if each.msgctxt in questions)
+    assert [option for option, count in options.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", sorted(set(NAMES) - NOT_PROSE))
 def test_emphasis_is_bold(name, language):
     """Where English emphasizes a word or two, Chinese is bold: quotation marks would be irony there."""
