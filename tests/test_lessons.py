@@ -42,7 +42,7 @@ def printed(cell):
 
 @functools.cache
 def anchors(path):
-    """Return the anchors of the cells of a lesson to which others may link: every reader sees them."""
+    """Return the anchors of the cells of a lesson to which others may link: those that no edition leaves out."""
     return {f"cell-id={cell.id}" for cell in nbformat.read(path, as_version=4).cells
             if {"solution", "instructor"}.isdisjoint(tags(cell))}
 
