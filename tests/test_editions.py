@@ -307,7 +307,7 @@ def test_links_of_earlier_copies_are_renewed(small):
 
 def test_a_deck_opens_from_its_folder(small):
     """Remarks are notes, solutions and prompts are gone; reveal.js and other decks are where a deck looks for them."""
-    links = nbformat.v4.new_markdown_cell("[on](pytorch/01-b.ipynb) [away](https://example.org/a.ipynb)")
+    links = nbformat.v4.new_markdown_cell("[on](pytorch/01-b.ipynb) [cell](01-a.ipynb#cell-id=x) [away](https://example.org/a.ipynb)")
     two = nbformat.v4.new_output("execute_result", {"text/plain": "2"}, execution_count=7)
     code = nbformat.v4.new_code_cell("1 + 1", execution_count=7, outputs=[two])
     nbformat.write(nbformat.v4.new_notebook(cells=[links, code]), lessons.FOLDER / "02-c.ipynb")
@@ -321,6 +321,7 @@ def test_a_deck_opens_from_its_folder(small):
         assert "<p>42</p>" not in page
         assert "[7]:" not in page
     assert 'href="pytorch/01-b.html"' in pages["02-c.html"]
+    assert 'href="01-a.html"' in pages["02-c.html"]  # a deck has no place for each cell
     assert 'href="https://example.org/a.ipynb"' in pages["02-c.html"]
     assert not [*small.glob("decks/**/*.map"), *small.glob("decks/**/*.esm.js")]
 
@@ -520,6 +521,17 @@ def test_a_link_leads_to_its_section():
         "shard\n  A part.\n\n  Explained in [01](01-b.ipynb#why-two), [PyTorch 02](pytorch/02-c.ipynb#why-two), "
         "[two d](deeper/a.ipynb#why-two).")
     assert book.with_anchors(translation, english, shown) == "[01](01-b.ipynb#why-two) [x](deeper/a.ipynb#two-d)"
+
+
+def test_a_link_to_a_cell_leads_to_its_section():
+    """On the site, which knows no cells, a link to a cell leads to the heading above it, in this edition's words."""
+    _, shown = two_languages("pytorch/02-c.ipynb", "deeper/a.ipynb")
+    lesson, deeper = shown.values()
+    place = nbformat.v4.new_code_cell("1", id="count")
+    lesson.cells.append(place)
+    deeper.cells.append(nbformat.v4.new_markdown_cell("[c](../pytorch/02-c.ipynb#cell-id=count), [x](b.md#cell-id=y)"))
+    book.lead_to_sections(shown)
+    assert deeper.cells[-1].source == "[c](../pytorch/02-c.ipynb#why-two), [x](b.md#cell-id=y)"
 
 
 def test_the_glossary_has_every_term():

@@ -1,4 +1,5 @@
 """The rules that every lesson keeps, and a check that nbval notices outputs that differ."""
+import functools
 import io
 import itertools
 import re
@@ -39,6 +40,13 @@ def printed(cell):
     return "\n".join(map(text_of, cell.outputs))
 
 
+@functools.cache
+def anchors(path):
+    """Return the anchors of the cells of a lesson to which others may link: those that no edition leaves out."""
+    return {f"cell-id={cell.id}" for cell in nbformat.read(path, as_version=4).cells
+            if {"solution", "instructor"}.isdisjoint(tags(cell))}
+
+
 def cell_faults(cell, number, folder):
     """Yield what breaks a rule in one cell."""
     if cell.metadata.get("slideshow", {}).get("slide_type") not in SLIDE_TYPES:
@@ -49,13 +57,16 @@ def cell_faults(cell, number, folder):
         if re.search(r"\$[^$]+\$", re.sub(r"```.*?```|`[^`\n]*`", "", cell.source, flags=re.DOTALL)):
             yield "a formula in TeX, which decks show as it is: write *w* / 2"
         for image, text, target in LINK.findall(cell.source):
-            place = (folder / target.partition("#")[0]).resolve()
+            name, _, anchor = target.partition("#")
+            place = (folder / name).resolve()
             if re.match(r"https?://|#", target):
                 pass
             elif not place.exists():
                 yield f"a link to {target}, which does not exist"
             elif ROOT / "notebooks" not in place.parents:
                 yield f"a link to {target}, which neither the site nor a reader's copy has"
+            elif anchor and anchor not in anchors(place):
+                yield f"a link to {target}: no such cell to read (the form is lesson.ipynb#cell-id=..., for JupyterLab)"
             if image and len(text) < 20:
                 yield f"{target} has no text alternative"
         return
@@ -257,7 +268,8 @@ def linked_files(lesson):
     files = set()
     for cell in lesson.notebook.cells:
         if cell.cell_type == "markdown":
-            files |= {(lesson.path.parent / target).resolve() for _, _, target in LINK.findall(cell.source)}
+            targets = [target.partition("#")[0] for _, _, target in LINK.findall(cell.source)]
+            files |= {(lesson.path.parent / target).resolve() for target in targets}
     return files
 
 
@@ -300,7 +312,8 @@ def test_what_only_some_readers_see_is_reported():
         cell = new_markdown_cell(f"[it]({target})", metadata={"slideshow": {"slide_type": "-"}})
         return list(cell_faults(cell, 1, ROOT / "notebooks" / "pytorch"))
 
-    assert found("../00-start-here.ipynb#x") == []
+    assert found("../00-start-here.ipynb#cell-id=title") == []
+    assert "no such cell" in found("../00-start-here.ipynb#x")[0]
     assert "which does not exist" in found("../00-begin.ipynb")[0]
     assert "a formula in TeX" in found("#x) or $2w$ (")[0]
     assert "neither the site nor a reader's copy" in found("../../d2lhelpers/partition.py")[0]

@@ -3,11 +3,13 @@ import html
 import json
 import re
 from pathlib import Path
+from posixpath import normpath, relpath
 
 import nbformat
 
 from ..translations import ENGLISH
 
+LINK_TO_A_CELL = re.compile(r"(\]\(([^)#\s]+\.ipynb)#cell-id=([\w-]+)\))")
 MODELS = Path(__file__).parent / "source" / "models" / "models.json"
 MODEL = """<div class="model" data-model="{model}" data-start="{start}" hidden="hidden">
 <link rel="stylesheet" href="{static}/models.css" />
@@ -75,6 +77,21 @@ def link_to(lesson, heading):
     from myst_parser.mdit_to_docutils.base import default_slugify
 
     return f"{lesson.as_posix()}#{default_slugify(heading)}"
+
+
+def lead_to_sections(notebooks):
+    """Make a link to a cell, as JupyterLab follows it, one to the heading above that cell, as the site has it."""
+    places, heading = {}, None
+    for lesson, notebook in notebooks.items():
+        for cell in notebook.cells:
+            heading = heading_of(cell) or heading
+            places[lesson.as_posix(), cell.id] = link_to(lesson, heading)
+    for lesson, notebook in notebooks.items():
+        folder = lesson.parent.as_posix()
+        for cell in notebook.cells:
+            for link, name, target in LINK_TO_A_CELL.findall(cell.source) if cell.cell_type == "markdown" else ():
+                place = relpath(places[normpath(f"{folder}/{name}"), target], folder)
+                cell.source = cell.source.replace(link, f"]({place})")
 
 
 def bold(cell):

@@ -85,6 +85,7 @@ def write_pages(source, repository, translation):
         (source / name).write_text(text, encoding="utf-8")
     if translation.language:
         book.write_words_of_models(source / "models", translation)
+    book.lead_to_sections(notebooks)
     for lesson, notebook in notebooks.items():
         make_chapter(notebook, lesson, repository, translation)
         nbformat.write(notebook, source / lesson)

@@ -31,7 +31,7 @@ def write_slides(folder, translation=ENGLISH):
         where = {"metadata": {"path": str((lessons.FOLDER / lesson).parent), "name": lesson.stem},
                  "code": translation.say("code")}
         page, _ = exporter.from_notebook_node(notebook, where)
-        page = re.sub(r'(href="[^":]+)\.ipynb"', r'\1.html"', page)  # links lead from deck to deck
+        page = re.sub(r'(href="[^":]+)\.ipynb(#[^"]*)?"', r'\1.html"', page)  # links lead from deck to deck
         page = page.replace('<html lang="en">', f'<html lang="{translation.tag}">', 1)
         (folder / lesson.with_suffix(".html")).write_text(page, encoding="utf-8")
 

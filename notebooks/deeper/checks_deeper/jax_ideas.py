@@ -17,11 +17,13 @@ class Step:
     def __init__(self):
         self.blocks = []
         self.counts = []
+        self.kinds = []  # the type of each count, which is part of what JAX stores a program under
 
     def __call__(self, block, count):
         """Return as many rows as the block has; those that do not count are zero."""
         self.blocks.append(np.array(block))
         self.counts.append(int(count))
+        self.kinds.append((type(count).__name__, str(getattr(count, "dtype", ""))))
         result = np.zeros_like(self.blocks[-1])
         result[:self.counts[-1]] = softmax(self.blocks[-1][:self.counts[-1]])
         return result
@@ -59,6 +61,7 @@ LENGTHS = [1, 3, 4, 5, 8, 13, 100, 600]
 def check_1(answer):
     """Check a function (step, rows) that returns what the step gives for the rows, whose block is a power of two."""
     tried = []
+    kinds = set()
 
     def every(obeys):
         """Return whether all calls of the answer obey a rule (length, block, count, result)."""
@@ -68,6 +71,7 @@ def check_1(answer):
                 result = np.asarray(answer(step, np.arange(2.0 * length, dtype=np.float32).reshape(length, 2) / length))
                 if len(step.blocks) != 1:
                     raise Broken("calls", "step must be called once for a request, with all of its rows")
+                kinds.add(*step.kinds)
                 tried.append((length, step.blocks[0], step.counts[0], result))
         return all(obeys(*each) for each in tried)
 
@@ -85,6 +89,8 @@ def check_1(answer):
          "the block has another type than rows, so step is traced once more"),
         ("wrong-count", lambda _: every(lambda length, _, count, __: count == length),
          "step takes rows into account that nobody has sent: what is count?"),
+        ("other-counts", lambda _: len(kinds) == 1,
+         "count is of one type for some requests and of another for others, so step is traced for both"),
         ("not-cut", lambda _: every(lambda length, _, __, result: len(result) == length),
          "the result has another number of rows than the request"),
         *Exam(few, requests, use).rules(),

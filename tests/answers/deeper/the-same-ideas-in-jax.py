@@ -26,6 +26,13 @@ def answer_1(step, rows):
     return step(blocks[key].copy(), len(rows))[:len(rows)]
 
 # %% 1 right
+# No copy where nothing is to be padded; a count of JAX.
+def answer_1(step, rows):
+    size = next(2 ** k for k in range(11) if 2 ** k >= len(rows))
+    block = rows if len(rows) == size else np.vstack([rows, np.full((size - len(rows), rows.shape[1]), 7, rows.dtype)])
+    return jnp.array(step(block=block, count=jnp.int32(len(rows))))[:len(rows)]
+
+# %% 1 right
 def answer_1(step, rows):
     size = 1
     while size < len(rows):
@@ -93,6 +100,11 @@ def answer_1(step, rows):
 # Zeros take part.
 #-     result = step(block, len(rows))
 #+     result = step(block, size)
+
+# %% 1 wrong: other-counts
+# A number of NumPy where nothing is padded: another type, so two programs for one size.
+#-     result = step(block, len(rows))
+#+     result = step(block, len(rows) if len(rows) < size else np.int64(size))
 
 # %% 1 wrong: not-cut
 #-     return np.asarray(result)[:len(rows)]
