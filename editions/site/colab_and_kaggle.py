@@ -19,8 +19,8 @@ LINES = """!git clone -q --depth 1 https://github.com/{repository}
 def lines_for(repository):
     """Return the lines that fetch the project, and install PyTorch and the helpers.
 
-    Both services have an older PyTorch, so its version is the one that the lessons are tested with. Their NumPy and
-    matplotlib stay: the kernel has loaded them before the first cell runs.
+    Both services have an older PyTorch, in which lesson 05 fails, so this is the one that the lessons are tested with.
+    All else stays as it is there: a kernel that has loaded matplotlib fails when its packages are replaced.
 
     >>> print(lines_for("owner/name"))
     !git clone -q --depth 1 https://github.com/owner/name
