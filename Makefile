@@ -72,7 +72,7 @@ translations: setup ## finds what is new in English, for translators (IN=zh: Chi
 slides: setup ## makes a deck of every lesson in build/slides, which opens without a network (PDF=1: also PDFs)
 	$(EDITIONS) slides build/slides$(SUFFIX) $(LANGUAGE_OF) $(if $(PDF),--pdf)
 
-site: setup ## makes a site in build/site (PDF=1, EPUB=1: also as a book; REPOSITORY=owner/name: Binder and Colab)
+site: setup ## makes a site in build/site (PDF=1, EPUB=1: also as a book; REPOSITORY=owner/name: Binder, Colab, Kaggle)
 	$(EDITIONS) site build/site$(SUFFIX) $(LANGUAGE_OF) --repository='$(REPOSITORY)' $(if $(PDF),--pdf) $(if $(EPUB),--epub)
 
 student: setup ## makes an edition without solutions and outputs in build/student: assignments for nbgrader

@@ -49,7 +49,7 @@ def parser():
     site = add_edition("site", make_site)
     site.add_argument("--pdf", action="store_true", help="also print all pages to a PDF")
     site.add_argument("--epub", action="store_true", help="also make an e-book")
-    site.add_argument("--repository", type=repository_name, help="owner/name, for buttons for Binder and Colab")
+    site.add_argument("--repository", type=repository_name, help="owner/name, for buttons for Binder, Colab and Kaggle")
     update = add("translations", update_translations)
     update.set_defaults(make=update_translations, language=None, folder=Path(__file__).parent)
     lab = add_edition("lab", open_lab)

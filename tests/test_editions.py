@@ -19,7 +19,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import unquote
 
-import colab
+import colab_and_kaggle
 import nbformat
 import pypdf
 import pytest
@@ -29,6 +29,7 @@ from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NumberObjec
 from editions import __main__, copies, folders, lessons, student, translations
 from editions import browser as browsers
 from editions.site import book, pages
+from editions.site.colab_and_kaggle import OPENS
 from editions.slides import deck
 from editions.translations import Translation
 
@@ -400,7 +401,7 @@ def test_cells_that_measure_are_folded(small, monkeypatch):
 
 @pytest.mark.parametrize("repository", [None, "owner/name"])
 def test_what_the_site_is_made_of(small, monkeypatch, repository):
-    """Sphinx gets the README and all lessons: set-up and solutions folded, no remarks, for Colab what to run first."""
+    """Sphinx gets the README and all lessons: set-up and solutions folded, no remarks, and what to run first online."""
     def build(arguments):
         shutil.copytree(arguments[-2], arguments[-1])
         return len(failed)
@@ -416,45 +417,48 @@ def test_what_the_site_is_made_of(small, monkeypatch, repository):
     assert os.environ["REPOSITORY"] == (repository or "")
     for lesson in lessons.paths():
         found = cells(small / "site" / lesson)
-        tags = [cell.metadata.tags for cell in found if cell.id != "colab"]
+        tags = [cell.metadata.tags for cell in found if cell.id != "run-first"]
         assert tags == [["setup", "hide-input"], ["solution", "hide-cell"]]
-        colab = [(number, cell.source) for number, cell in enumerate(found) if cell.id == "colab"]
-        assert len(colab) == (repository is not None and lesson.parts[0] == "pytorch")
-        assert all(number == 1 and "cd name/notebooks" in text for number, text in colab)
+        first = [(number, cell.source) for number, cell in enumerate(found) if cell.id == "run-first"]
+        assert len(first) == (repository is not None and lesson.parts[0] == "pytorch")
+        assert all(number == 1 and "cd name/notebooks" in text for number, text in first)
     failed.append("a page")
     with pytest.raises(SystemExit, match="was not built"):
         pages.write_site(small / "other", repository)
 
 
-def test_colab_runs_what_the_site_shows(small, monkeypatch):
-    """The weekly program runs the lines that the site shows, with nothing left to fill in, and then the lesson."""
+def test_colab_and_kaggle_run_what_the_site_shows(small, monkeypatch):
+    """The weekly program runs the lines that the site shows, with the pinned PyTorch, and then the lesson."""
     ran = []
 
     def client(lesson, **_):
         ran.append(lesson.cells)
         return SimpleNamespace(execute=lambda: None)
 
-    monkeypatch.setattr(colab, "NotebookClient", client)
-    monkeypatch.setattr(colab, "ROOT", small)
-    colab.main("owner/name")
-    note = pages.note_for_colab("owner/name", translations.ENGLISH)
+    monkeypatch.setattr(colab_and_kaggle, "NotebookClient", client)
+    monkeypatch.setattr(colab_and_kaggle, "ROOT", small)
+    colab_and_kaggle.main("owner/name")
+    note = pages.what_to_run_first("owner/name", translations.ENGLISH)
+    assert "switch *Internet* on" in note
     shown = [line for line in note.splitlines() if line.startswith("    ")]
     [[first, *others]] = ran
     assert first.source == textwrap.dedent("\n".join(shown))
     assert first.source.splitlines()[-1] == "%cd name/notebooks/pytorch"
     assert not re.search("[{}]", first.source)
+    pinned = [line.split()[0] for line in (ROOT / "requirements-pytorch.txt").read_text().splitlines()]
+    assert set(first.source.split()) & set(pinned) == {next(each for each in pinned if each.startswith("torch=="))}
     assert others == cells(small / "notebooks" / "pytorch" / "01-b.ipynb")
 
 
-def test_colab_needs_nothing_of_the_editions():
-    """The weekly program starts with the packages that Colab has: it imports none that only the editions need."""
+def test_colab_and_kaggle_need_nothing_of_the_editions():
+    """The weekly program starts with the packages that both services have: it imports none that only editions need."""
     paths = [str(ROOT), str(ROOT / "tests")]
     absent = ["polib", "sphinx", "sphinx_revealjs", "myst_nb", "myst_parser", "playwright", "pypdf", "nbval"]
     code = (f"import sys; sys.modules.update(dict.fromkeys({absent})); sys.path[:0] = {paths}; "
-            "import colab; print(colab.lines_for('owner/name'))")
+            "import colab_and_kaggle; print(colab_and_kaggle.lines_for('owner/name'))")
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True)
     assert done.stderr == ""
-    assert done.stdout.startswith("%pip install")
+    assert "%pip install" in done.stdout
 
 
 @pytest.mark.parametrize("language", [None, *translations.TAGS])
@@ -934,13 +938,15 @@ def test_previous_and_next_stay_in_a_track(site, page, before, after):
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", lessons.paths(), ids=str)
 def test_a_page_of_the_site(site, lesson):
-    """A page offers its notebook, the repository, Binder and, for PyTorch, Colab, but no remarks for instructors."""
+    """A page offers its notebook, the repository, Binder and, for PyTorch, Colab and Kaggle, but no remarks."""
     page = (site / lesson.with_suffix(".html")).read_text(encoding="utf-8")
     assert "For instructors." not in page
     assert "fullscreen-button" not in page  # every browser has a key for that
     assert "home-link" in page
     assert 'href="https://github.com/owner/name"' in page
     assert f"mybinder.org/v2/gh/owner/name/main?urlpath=lab/tree/notebooks/{lesson}" in page
-    for words in ("colab.research.google.com/github/owner/name", "git+https://github.com/owner/name"):
+    file = f"owner/name/blob/main/notebooks/{lesson}"
+    opened = [f"{OPENS[name]}{file}" for name in ("Colab", "Kaggle")]
+    for words in (*opened, "git clone -q --depth 1 https://github.com/owner/name"):
         assert (words in page) is (lesson.parts[0] == "pytorch")
     assert (site / "_sources" / lesson).exists()

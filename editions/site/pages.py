@@ -13,7 +13,7 @@ from .. import lessons
 from ..browser import chromium, new_page
 from ..translations import ENGLISH
 from . import book
-from .colab import lines_for
+from .colab_and_kaggle import lines_for
 
 SOURCE = Path(__file__).with_name("source")
 FRAME = "## The lessons", "## Where things are"  # the headings of the README before and after the lessons' tables
@@ -22,8 +22,8 @@ FRAME = "## The lessons", "## Where things are"  # the headings of the README be
 def write_site(folder, repository=None, pdf=False, epub=False, translation=ENGLISH):
     """Write a site with all lessons, their results, and the helpers' docstrings; it also opens from disk.
 
-    `repository`, "owner/name" on GitHub, adds buttons that open a lesson on Binder or Colab. `pdf` and `epub` add
-    lessons.pdf and lessons.epub.
+    `repository`, "owner/name" on GitHub, adds buttons that open a lesson on Binder, Colab or Kaggle. `pdf` and `epub`
+    add lessons.pdf and lessons.epub.
     """
     os.environ["REPOSITORY"] = repository or ""  # conf.py reads both
     os.environ["IN"] = translation.language or ""
@@ -96,8 +96,8 @@ def make_chapter(notebook, lesson, repository, translation):
     notebook.cells = [cell for cell in notebook.cells if not lessons.has_tag(cell, "instructor")]
     book.shape_chapter(notebook, lesson)
     if repository and lesson.parts[0] == "pytorch":
-        note = note_for_colab(repository, translation)
-        notebook.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="colab"))
+        note = what_to_run_first(repository, translation)
+        notebook.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="run-first"))
     book.add_model(notebook, lesson, translation)
     for cell in notebook.cells:
         if lessons.has_tag(cell, "setup", "measure"):
@@ -106,8 +106,10 @@ def make_chapter(notebook, lesson, repository, translation):
             cell.metadata["tags"].append("hide-cell")
 
 
-def note_for_colab(repository, translation):
-    """Return the note that says what to run first on Colab."""
-    sentence = translation.say("Colab opens this notebook alone. First run these lines there, in a cell of their own:")
+def what_to_run_first(repository, translation):
+    """Return the note that says what to run first on Colab and on Kaggle."""
+    note = translation.say("Colab and Kaggle open this notebook alone. On Kaggle, first switch *Internet* on in the "
+                           "notebook's settings, which it offers once your phone number is verified. Then run these "
+                           "lines in a cell of their own, which takes a few minutes:")
     lines = textwrap.indent(lines_for(repository), "    ")
-    return f"```{{note}}\n{sentence}\n\n{lines}\n```"
+    return f"```{{note}}\n{note}\n\n{lines}\n```"

@@ -12,6 +12,7 @@ from docutils import nodes
 from sphinx.addnodes import pending_xref
 
 import d2lhelpers
+from editions.site.colab_and_kaggle import OPENS
 from editions.site.search import SearchPairs
 from editions.translations import Translation
 
@@ -49,7 +50,7 @@ if repository := os.environ.get("REPOSITORY"):
         "repository_url": f"https://github.com/{repository}", "use_repository_button": True,
         "path_to_docs": "notebooks", "repository_branch": "main",
         "launch_buttons": {"notebook_interface": "jupyterlab", "binderhub_url": "https://mybinder.org",
-                           "colab_url": "https://colab.research.google.com"}}
+                           "colab_url": OPENS["Colab"].removesuffix("/github/")}}
 
 GLOSSARY = Path(__file__).with_name("glossary.md").read_text(encoding="utf-8").split("```{glossary}")[1]
 TERMS = {term.lower() for term in re.findall(r"^\w.*", GLOSSARY, re.MULTILINE)}
@@ -87,12 +88,14 @@ def end_each_part(app, page, template, context, doctree):
         context["next"] = None
 
 
-def without_colab(app, page, template, context, doctree):
-    """Show Colab's button only on the pages of the PyTorch track, because Colab has no MXNet."""
-    if not page.startswith("pytorch/"):
-        for button in context.get("header_buttons", []):
-            if "launch" in str(button.get("label")):
-                button["buttons"] = [each for each in button["buttons"] if "colab" not in each["url"]]
+def show_colab_and_kaggle(app, page, template, context, doctree):
+    """Show Kaggle's button after Colab's on the pages of the PyTorch track; elsewhere neither: they have no MXNet."""
+    for group in context.get("header_buttons", []):
+        if "launch" in str(group.get("label")):
+            *others, colab = group["buttons"]
+            kaggle = {name: text.replace("Colab", "Kaggle") for name, text in colab.items()}
+            kaggle |= {"icon": "fa-brands fa-kaggle", "url": colab["url"].replace(OPENS["Colab"], OPENS["Kaggle"])}
+            group["buttons"] = [*others, colab, kaggle] if page.startswith("pytorch/") else others
 
 
 def setup(app):
@@ -100,4 +103,4 @@ def setup(app):
     app.connect("doctree-read", link_terms)
     app.connect("doctree-read", describe_plots)
     app.connect("html-page-context", end_each_part)
-    app.connect("html-page-context", without_colab, priority=900)
+    app.connect("html-page-context", show_colab_and_kaggle, priority=900)
