@@ -141,6 +141,23 @@ def no_pacing(mxnet):
 
 
 @changes("mxnet")
+def no_accumulation(mxnet):
+    """Let no gradients add up: the first device replaces them, the others drop them, so that no pass there waits."""
+    def attach_to_replace(attach, array, grad_req="write"):
+        if grad_req == "write" or array.ctx.device_id == 0:
+            attach(array)
+
+    def zeros_if_dropped(array):
+        found = grad.fget(array)
+        return mxnet.np.zeros_like(array) if found is None else found
+
+    grad = mxnet.np.ndarray.grad
+    mxnet.np.ndarray.grad = property(zeros_if_dropped)
+    wrap(mxnet.np.ndarray, "attach_grad", attach_to_replace)
+    wrap(mxnet.np.ndarray, "backward", lambda backward, *args: backward(*args, retain_graph=True))
+
+
+@changes("mxnet")
 def rescaled_per_device(mxnet):
     """Let `Trainer.step` divide the summed gradients by the rows of one device, not by those of the whole batch."""
     wrap(mxnet.gluon.Trainer, "step", lambda step, trainer, batch_size:
