@@ -59,8 +59,11 @@ def no_static(mxnet):
 @changes("mxnet")
 def wide_layers(mxnet):
     """Make narrow dense layers so much wider that their operators take far longer than Python needs to ask for them."""
-    wrap(mxnet.gluon.nn.Dense, "__init__", lambda make, net, units, *args, **options:
-         make(net, widening(mxnet) * units if units <= 256 else units, *args, **options))
+    def make_wider(make, net, units, *args, in_units=0, **options):
+        factor = widening(mxnet) if units <= 256 and not in_units else 1  # a given number of inputs would not fit
+        make(net, factor * units, *args, in_units=in_units, **options)
+
+    wrap(mxnet.gluon.nn.Dense, "__init__", make_wider)
 
 
 @functools.cache
