@@ -59,8 +59,11 @@ def no_static(mxnet):
 @changes("mxnet")
 def wide_layers(mxnet):
     """Make narrow dense layers so much wider that their operators take far longer than Python needs to ask for them."""
-    wrap(mxnet.gluon.nn.Dense, "__init__", lambda make, net, units, *args, **options:
-         make(net, widening(mxnet) * units if units <= 256 else units, *args, **options))
+    def make_wider(make, net, units, *args, in_units=0, **options):
+        factor = widening(mxnet) if units <= 256 and not in_units else 1  # a given number of inputs would not fit
+        make(net, factor * units, *args, in_units=in_units, **options)
+
+    wrap(mxnet.gluon.nn.Dense, "__init__", make_wider)
 
 
 @functools.cache
@@ -138,6 +141,23 @@ def wait_per_step(mxnet):
 def no_pacing(mxnet):
     """Let Python run ahead: waiting for one array does nothing."""
     wrap(mxnet.nd.NDArray, "wait_to_read", lambda wait, array: None)
+
+
+@changes("mxnet")
+def no_accumulation(mxnet):
+    """Let no gradients add up: the first device replaces them, the others drop them, so that no pass there waits."""
+    def attach_to_replace(attach, array, grad_req="write"):
+        if grad_req == "write" or array.ctx.device_id == 0:
+            attach(array)
+
+    def zeros_if_dropped(array):
+        found = grad.fget(array)
+        return mxnet.np.zeros_like(array) if found is None else found
+
+    grad = mxnet.np.ndarray.grad
+    mxnet.np.ndarray.grad = property(zeros_if_dropped)
+    wrap(mxnet.np.ndarray, "attach_grad", attach_to_replace)
+    wrap(mxnet.np.ndarray, "backward", lambda backward, *args: backward(*args, retain_graph=True))
 
 
 @changes("mxnet")
