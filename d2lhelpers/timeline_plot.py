@@ -98,7 +98,8 @@ class _Picture:
         """Return the colour of a group's blocks on a device."""
         if group.communication:
             return shade(COMMUNICATION, group.rank)
-        if self.with_gpu and device.startswith("cpu"):  # its rows show who queued the kernels
+        # Beside a GPU, rows of the CPU show who queued the kernels; those of threads show what Python loaded.
+        if device.startswith("thread") or (self.with_gpu and device.startswith("cpu")):
             return shade(PYTHON, group.rank)
         return shade(device_colour(device), group.rank)
 

@@ -216,6 +216,35 @@ def no_momentum(mxnet):
     wrap(mxnet.optimizer.SGD, "__init__", make_without)
 
 
+@changes("mxnet.gluon.data.dataloader")
+def no_loader_threads(dataloader):
+    """Let a Gluon `DataLoader` that would load in threads load in the loop that asks for the batch."""
+    def make_without(make, loader, *args, num_workers=0, thread_pool=False, **options):
+        make(loader, *args, num_workers=0 if thread_pool else num_workers, **options)
+
+    wrap(dataloader.DataLoader, "__init__", make_without)
+
+
+@changes("mxnet.gluon.data.dataloader")
+def no_prefetch(dataloader):
+    """Let the threads of a Gluon `DataLoader` be asked for a batch when the loop asks for it, and never before."""
+    def make_without(make, loader, *args, prefetch=None, thread_pool=False, **options):
+        make(loader, *args, prefetch=0 if thread_pool else prefetch, thread_pool=thread_pool, **options)
+
+    wrap(dataloader.DataLoader, "__init__", make_without)
+
+
+@changes("mxnet.gluon.data.dataloader")
+def own_seeds(dataloader):
+    """Let each worker process of a Gluon `DataLoader` have seeds of its own."""
+    def start_with_seed(start, *args):
+        start(*args)
+        sys.modules["numpy"].random.seed(os.getpid())
+        sys.modules["mxnet"].random.seed(os.getpid())
+
+    wrap(dataloader, "_worker_initializer", start_with_seed)
+
+
 @changes("d2lhelpers.process.fresh", parallel=True)
 def one_thread(process):
     """Run operators on one thread in every process that a lesson starts, whatever the lesson sets."""

@@ -1,5 +1,7 @@
 import subprocess
 import sys
+import threading
+import time
 
 import mxnet as mx
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 from d2lhelpers import Timeline, allreduce, configure_engine, devices, evaluate_accuracy
 from d2lhelpers.mxnet import lines_that_wait
+from d2lhelpers.mxnet.loading import Loads, begun_early, begun_inside
 
 
 def test_every_device_adds_its_part():
@@ -185,3 +188,35 @@ def test_lines_that_wait_leaves_the_profile_function_alone():
     finally:
         sys.setprofile(None)
     assert found is own
+
+
+def test_each_thread_that_loads_has_a_row():
+    """Threads that load are rows of the Timeline; a batch counts as begun early if it is begun during a step."""
+    loads = Loads()
+    weight = mx.nd.ones(1000)
+
+    def load(batch):
+        with loads.of_batch(batch):
+            sum(range(100))
+
+    def work():
+        for batch in 0, 1, 2:
+            load(batch)
+            mx.nd.sgd_update(weight, weight, lr=0.1, out=weight)
+            weight.wait_to_read()
+        other = threading.Thread(target=load, args=(3,))
+        other.start()
+        other.join()
+
+    record = loads.timeline(work)
+    names = [(each.name, each.device) for each in record.operators if each.device.startswith("thread")]
+    assert names == [*((f"load {batch}", "thread 0") for batch in (0, 1, 2)), ("load 3", "thread 1")]
+    assert begun_early(record) == 0
+
+
+def test_a_call_that_keeps_the_lock_is_not_overtaken():
+    """Only calls that release Python's lock by themselves are overtaken, and the switch interval is what it was."""
+    before = sys.getswitchinterval()
+    assert begun_inside(lambda _: time.sleep(0.001)) > 5
+    assert begun_inside(lambda _: [number ^ 1 for number in range(10_000)]) < 5
+    assert sys.getswitchinterval() == before
