@@ -75,7 +75,8 @@ class Prediction:
         buttons = ipywidgets.ToggleButtons(options=labelled, value=None, style={"button_width": "auto"})
         buttons.observe(self._choose, names="value")
         both = ipywidgets.VBox([ipywidgets.HTML(say(self.question, about="question")), buttons])
-        return {**both._repr_mimebundle_(), "text/plain": repr(self)}
+        view = {"version_major": 2, "version_minor": 0, "model_id": both.model_id}  # ipywidgets 7, which Colab has, too
+        return {"application/vnd.jupyter.widget-view+json": view, "text/plain": repr(self)}
 
     def _choose(self, change):
         self.choice = change["new"]

@@ -37,6 +37,16 @@ def test_a_click_is_kept(capsys, widgets):
         prediction.reveal(2)
 
 
+def test_buttons_with_an_earlier_version(widgets, monkeypatch):
+    """With ipywidgets 7, whose widgets have no `_repr_mimebundle_`, a prediction has the buttons that it has with 8."""
+    box = ipywidgets.VBox()
+    view = {name: value for name, value in box._repr_mimebundle_().items() if "widget-view" in name}
+    monkeypatch.delattr(ipywidgets.Widget, "_repr_mimebundle_")
+    bundle = predict("How many?", 1, 0)._repr_mimebundle_()
+    [name] = view
+    assert {**bundle[name], "model_id": None} == {**view[name], "model_id": None}
+
+
 def test_a_slider_calls_the_function(widgets):
     """The function is called at once, and again with the new value when a slider is moved."""
     seen = []

@@ -22,9 +22,9 @@ def lines_for(repository):
     Both services have an older PyTorch, in which lesson 05 fails, so this is the one that the lessons are tested with.
     All else stays as it is there: a kernel that has loaded matplotlib fails when its packages are replaced.
 
-    >>> print(lines_for("owner/name"))
+    >>> print(lines_for("owner/name"))  # doctest: +ELLIPSIS
     !git clone -q --depth 1 https://github.com/owner/name
-    %pip install -q torch==2.13.0 ./name
+    %pip install -q torch==... ./name
     %cd name/notebooks/pytorch
     """
     torch = re.search(r"^torch==\S+", LOCK.read_text(encoding="utf-8"), re.MULTILINE)[0]
