@@ -25,6 +25,7 @@ PAGES = {
 BLOCKS = re.compile(r"(^```(?!\{glossary\}).*?^```\n?|\n[ \t]*\n+)", re.DOTALL | re.MULTILINE)
 CAPTIONS = re.compile("(?<=:caption: ).*")
 FIGURE_TEXTS = re.compile(r"(<(?:title|desc|text|tspan)\b[^>]*>)([^<]*[^<\s][^<]*)")
+PARTS_OF_A_MODEL = "question", "result", "introduction", "end"  # in models.json, beside the choices
 MODEL_TEXTS = re.compile(r'\bsay\(("[^"]*"(?:\s*\+\s*"[^"]*")*)')
 
 
@@ -138,7 +139,8 @@ def of_models():
     """Yield what the models in the site's pages say."""
     models = HERE / "site" / "source" / "models"
     for name, model in json.loads((models / "models.json").read_text(encoding="utf-8")).items():
-        yield from (("model", model[part], name) for part in ("introduction", "end"))
+        yield from (("model", model[part], name) for part in PARTS_OF_A_MODEL)
+        yield from (("model", choice, name) for choice in model["choices"] if has_words(choice))
     for path in sorted(models.glob("*.js")):
         for text in MODEL_TEXTS.findall(path.read_text(encoding="utf-8")):
             yield "model", "".join(re.findall('"([^"]*)"', text)), path.stem

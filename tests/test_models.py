@@ -16,6 +16,7 @@ from editions.site import book, pages
 
 MODELS = pages.SOURCE / "models"
 PLACES = json.loads((MODELS / "models.json").read_text(encoding="utf-8"))
+SKIP = -1  # the last button opens a model without a prediction
 
 
 def functions(text, /, *names, **given):
@@ -314,15 +315,223 @@ def test_engine(model, monkeypatch):
         assert f"{name}: first token {first:.1f} (median), longest gap {gap:.1f}, kept {kept}" in printed
 
 
+def regime(model, operations, size, *limits):
+    """Return what limits an operator, and its least time, with limits in GB/s, Gflop/s and µs."""
+    bandwidth, peak, dispatch = limits
+    limits = {"bandwidth": bandwidth * 1e9, "peak": peak * 1e9, "dispatch": dispatch * 1e-6}
+    return model("roofline", "regime", [[operations, size, limits]])[0]
+
+
+def idle(model, *plan):
+    """Return the share of waiting in a pipeline's schedule, in percent."""
+    return 100 * model("pipeline", "idle", [model("pipeline", "schedule", [plan])])[0]
+
+
+def roofline_of_lesson_00(model):
+    """Return the milliseconds of 1/8 operation per byte, as the question says, and of 16 times as many."""
+    before, after = (regime(model, each * 500e6 / 8, 500e6, 20, 100, 20)[1] * 1e3 for each in (1, 16))
+    assert before == equal(25)
+    return after
+
+
+def roofline_of_pytorch_00(model):
+    """Return the milliseconds of 1/8 operation per byte, as the question says, and of 16 times as many."""
+    before, after = (regime(model, each * 500e6 / 8, 500e6, 10, 100, 1.5)[1] * 1e3 for each in (1, 16))
+    assert before == equal(50)
+    return after
+
+
+def queue(model):
+    """Return how many times as fast one wait is as 200."""
+    [each], [once] = (model("queue", name, [[20, 50, 50, 200]]) for name in ("waitingEach", "waitingOnce"))
+    return each / once
+
+
+def workspaces(model):
+    """Return when the last product ends."""
+    [order] = model("workspaces", "orderOf", [["five and five", 10]])
+    return max(end for _, _, end in model("workspaces", "theory", [[4, order]])[0])
+
+
+def ring_of_64(model):
+    """Return what takes longer on the ring: its bytes alone, or all that bandwidth without limit leaves."""
+    link = 10e9 / 8
+    bytes_alone, rounds_alone = model("all-reduce", "ring", [[1e6, 64, link, 0, 0], [0, 64, link, 2e-6, 25e-6]])
+    return "bandwidth" if bytes_alone > rounds_alone else "latency"
+
+
+def plans_of_1024(model):
+    """Return the fastest of the plans."""
+    names = {"one server": "oneServer", "a server beside each worker": "servers", "the ring": "ring",
+             "the tree": "tree"}
+    seconds = {name: model("all-reduce", plan, [[1e5, 1024, 10e9 / 8, 2e-6, 25e-6]]) for name, plan in names.items()}
+    return min(seconds, key=seconds.get)
+
+
+def ring_of_1024(model):
+    """Return the milliseconds on a ring; two machines take those that the question says."""
+    two, many = model("all-reduce", "ring", [[1e7, k, 10e9 / 8, 2e-6, 25e-6] for k in (2, 1024)])
+    assert 1e3 * two == pytest.approx(8, rel=0.01)
+    return 1e3 * many
+
+
+def zero_bubble(model):
+    """Return the share of waiting on six devices; on four it is what the question says."""
+    assert f"{idle(model, 'ZB-V', 4, 8):.1f}" == "5.9"
+    return idle(model, "ZB-V", 6, 8)
+
+
+def forward_only(model):
+    """Return the share in which six devices are idle; two are for a fifth of the time."""
+    assert idle(model, "forward only", 2, 4) == equal(20)
+    share = idle(model, "forward only", 6, 4)
+    return {20: "a fifth of the time", 33: "a third of the time"}.get(
+        round(share), "more than half of the time" if share > 50 else share)
+
+
+def twice_as_many(model):
+    """Return the share of waiting of twice as many devices and micro-batches as the question has."""
+    assert idle(model, "1F1B", 3, 8) == equal(20)
+    return idle(model, "1F1B", 6, 16)
+
+
+def loop_of_three(model):
+    """Return the milliseconds for which the loop waits for a batch."""
+    return model("loader", "period", [[3, 200, 50]])[0] - 50
+
+
+def least_sharding(model):
+    """Return the first way that fits."""
+    [ways] = model("sharding", "memory", [[13e9, 8, 8]])
+    names = [None, "the optimizer's state (ZeRO-1)", "gradients, too (ZeRO-2)", "parameters, too (FSDP)"]
+    return next(name for name, sizes in zip(names, ways, strict=True) if sum(sizes) <= 80e9)
+
+
+def saves(model):
+    """Return how long all saves take beside the steps that run twice, where both together cost least."""
+    [best] = model("checkpoints", "best", [[20000, 5, 20]])
+    both, no_failures = model("checkpoints", "cost", [[best, 20000, 5, 20, 0], [best, 20000, 5, 0, 0]])
+    ratio = no_failures / (both - no_failures)
+    near = {0.1: "a tenth of the time of the steps that run twice", 1: "about as long as the steps that run twice",
+            10: "ten times as long as the steps that run twice"}
+    return next(text for value, text in near.items() if ratio == pytest.approx(value, rel=0.1))
+
+
+def budget(model):
+    """Return to how many of the 24 users both promises are kept; a smaller budget keeps those of the question."""
+    small, large = model("engine", "figures", [[each] for each in model(
+        "engine", "serve", [[24, most, 128, 16, 1, 3] for most in (16, 64)])])
+    assert small[4] == 23
+    assert large[0] < small[0]
+    return large[4]
+
+
+# The right answer to the question before each model: one of its choices, or a number that one choice has.
+ANSWERS = {
+    "00-start-here.ipynb": roofline_of_lesson_00,
+    "03-asynchronous-computation.ipynb": queue,
+    "04-automatic-parallelism.ipynb": workspaces,
+    "07-many-machines.ipynb": ring_of_64,
+    "deeper/a-thousand-machines.ipynb": plans_of_1024,
+    "deeper/schedules-with-smaller-bubbles.ipynb": zero_bubble,
+    "deeper/three-ways-to-split.ipynb": forward_only,
+    "deeper/what-an-all-reduce-sends.ipynb": ring_of_1024,
+    "pytorch/00-start-here.ipynb": roofline_of_pytorch_00,
+    "pytorch/03-waiting-threads-and-copies.ipynb": loop_of_three,
+    "pytorch/05-sharding.ipynb": least_sharding,
+    "pytorch/06-splitting-the-network.ipynb": twice_as_many,
+    "pytorch/07-many-machines.ipynb": saves,
+    "pytorch/10-find-the-bottleneck.ipynb": lambda model: regime(model, 80e3, 20e3, 15, 90, 1.5)[0],
+    "pytorch/12-a-serving-engine.ipynb": budget,
+}
+
+
+def is_answer(choice, answer):
+    """Return whether a choice is an answer, or has its number up to a tenth."""
+    number = re.search(r"\d[\d.]*", choice)
+    if isinstance(answer, str) or not number:
+        return choice == answer
+    return float(number[0]) == pytest.approx(answer, rel=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", PLACES)
+def test_one_choice_is_right(model, lesson):
+    """Of two to four choices before a model, just the one that is said to be right is so by the model."""
+    place = PLACES[lesson]
+    answer = ANSWERS[lesson](model)
+    assert 2 <= len(place["choices"]) <= 4
+    assert [is_answer(choice, answer) for choice in place["choices"]] == [
+        number == place["right"] for number in range(len(place["choices"]))], answer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", [None, *translations.TAGS])
+@pytest.mark.parametrize("lesson", PLACES)
+def test_a_model_answers_its_question(browser, tmp_path, lesson, language):
+    """Without scripts all texts and the model's sentence are shown, which it says, too, once a choice has opened it."""
+    translation = translations.Translation(language)
+    notebook = lessons.read(lesson)
+    book.add_model(notebook, Path(lesson), translation)
+    [source] = [cell.source for cell in notebook.cells if cell.id == "model-to-play-with"]
+    page = browsers.new_page(browser)
+    page.set_content(source)
+    place = PLACES[lesson]
+    stored = [translation("models", "model", text) for text in (
+        place["question"], *place["choices"], place["result"], place["end"])]
+    assert [line for line in page.inner_text(".model").splitlines() if line] == stored
+    book.write_words_of_models(tmp_path, translation)
+    for script in (tmp_path / "words.js", MODELS / "models.js", MODELS / f"{place['model']}.js"):
+        page.add_script_tag(path=script)
+    page.add_style_tag(path=MODELS / "models.css")
+    page.locator(".model button").nth(place["right"]).click()
+    page.wait_for_selector(".model-result:not(:empty)")
+    predicted, said = page.locator(".model [role=status]").all_inner_texts()
+    assert said == translation("models", "model", place["result"])
+    assert predicted == translation("models", "model", "You predicted: {0}.").replace("{0}", stored[place["right"] + 1])
+    page.close()
+
+
+@pytest.mark.slow
+def test_a_model_opens_after_a_prediction(opened):
+    """One key on a choice opens the model, and says what was predicted; another one changes nothing; skipping works."""
+    lesson = "07-many-machines.ipynb"
+    page, faults = opened(lesson, choice=None)
+    first, second, skip = page.locator(".model button").all()
+    inside = page.locator(".model :is(input, select, .model-result, svg, .model-end)").all()
+    predicted, result = page.locator(".model [role=status]").all()
+    assert not any(each.is_visible() for each in inside)
+    page.emulate_media(media="print")
+    assert all(each.is_visible() for each in inside)
+    page.emulate_media(media="screen")
+    first.focus()
+    page.keyboard.press("Tab")
+    assert second.evaluate("each => each === document.activeElement")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert not page.evaluate("document.activeElement.closest('.model')")  # what is closed is not walked through
+    assert second.get_attribute("aria-expanded") == "false"
+    second.press("Enter")
+    assert predicted.inner_text() == "You predicted: latency."
+    first.click()
+    assert predicted.inner_text() == "You predicted: latency."
+    assert {each.get_attribute("aria-expanded") for each in (first, second, skip)} == {"true"}
+    assert all(each.is_visible() for each in inside)
+    page, faults = opened(lesson)  # another visit remembers nothing
+    assert predicted.inner_text() == ""
+    assert "latency is the bottleneck" in result.inner_text()
+    assert faults == []
+
+
 @pytest.mark.slow
 def test_limits_can_be_pasted(opened):
     """What a reader pastes changes the roofline at once; a text without limits is told so, and nothing fails."""
     page, faults = opened("00-start-here.ipynb")
     page.fill(".model textarea", "cpu:\nmemory 14.4 GB/s\narithmetic 86.4 Gflop/s\none dispatch 1.4 µs\n")
-    assert "bends at 6 operations per byte" in page.inner_text(".model [role=status]")
+    assert "bends at 6 operations per byte" in page.inner_text(".model-result")
     assert "86.4 Gflop/s" in page.get_attribute(".model svg", "aria-label")
     page.fill(".model textarea", "<b>fast</b>")
-    assert "no limits in your text" in page.inner_text(".model [role=status]")
+    assert "no limits in your text" in page.inner_text(".model-result")
     assert faults == []
 
 
@@ -356,7 +565,7 @@ def site(tmp_path_factory):
 
 @pytest.fixture
 def opened(browser, site):
-    """Return a function that opens a lesson's page on a phone, and a list of the faults that the page reports."""
+    """Return a function that opens a lesson's page and its model on a phone; it also returns the page's faults."""
     page = browsers.new_page(browser, viewport={"width": 390, "height": 844})
     page.add_init_script("localStorage.setItem('mode', 'light')")  # without a choice the theme reports an error
     faults = []
@@ -369,8 +578,11 @@ def opened(browser, site):
 
     page.on("console", of_ours)
 
-    def open_page(lesson):
+    def open_page(lesson, choice=SKIP):
         page.goto((site / lesson).with_suffix(".html").as_uri())
+        if choice is not None:
+            page.locator(".model button").nth(choice).click()
+            page.wait_for_selector(".model-result:not(:empty)")
         return page, faults
 
     yield open_page
@@ -382,7 +594,7 @@ def opened(browser, site):
 def test_a_model_is_worked_by_keyboard(opened, lesson):
     """From disk each input of a model changes its sentence and its picture's words by one key; nothing is fetched."""
     page, faults = opened(lesson)
-    result = page.locator(".model [role=status]")
+    result = page.locator(".model-result[role=status]")
     picture = page.locator(".model svg[role=img]")
     for each in page.locator(".model :is(input, select)").all():
         assert page.locator(f"label[for={each.get_attribute('id')}]").inner_text()

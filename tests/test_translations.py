@@ -485,7 +485,7 @@ def test_the_chinese_site(browser, tmp_path):
     """Each page of the Chinese site opens, fits, requests nothing and breaks no rule of axe; search finds terms."""
     folders.replace(lambda folder: pages.write_site(folder, translation=translations.Translation("zh")),
                     tmp_path / "site")
-    for width, searches, printed in [(1280, {"计算图": "02-hybridblock", "延迟": "glossary"}, 672),
+    for width, searches, printed in [(1280, {"计算图": "02-hybridblock", "延迟": "glossary"}, 672), (768, {}, None),
                                      (390, {"全归约": "05-multi-gpu", "全规约": "glossary"}, None)]:
         assert go_through(browser, tmp_path / "site", width, searches, printed) == ([], [])
     for page in PAGES:

@@ -7,13 +7,18 @@ from posixpath import normpath, relpath
 
 import nbformat
 
+from ..translatable import PARTS_OF_A_MODEL
 from ..translations import ENGLISH
 
 LINK_TO_A_CELL = re.compile(r"(\]\(([^)#\s]+\.ipynb)#cell-id=([\w-]+)\))")
 MODELS = Path(__file__).parent / "source" / "models" / "models.json"
-MODEL = """<div class="model" data-model="{model}" data-start="{start}" hidden="hidden">
+MODEL = """<div class="model" role="group" data-model="{model}" data-start="{start}">
 <link rel="stylesheet" href="{static}/models.css" />
-<p>{introduction}</p>
+<p>{question}</p>
+<ul>{choices}</ul>
+<p role="status"></p>
+<p class="model-result" role="status">{result}</p>
+<p hidden="hidden">{introduction}</p>
 <p class="model-end">{end}</p>
 {words}<script defer="defer" src="{static}/models.js"></script>
 <script defer="defer" src="{static}/{model}.js"></script>
@@ -32,15 +37,20 @@ def write_words_of_models(folder, translation):
 
 
 def add_model(notebook, lesson, translation=ENGLISH):
-    """Add the model that `models.json` names for a lesson, if it names one; without its script it stays hidden."""
+    """Add the model that `models.json` names for a lesson, if it names one.
+
+    Without its script, a reader sees the question, its choices and what the model says to it, but no sliders.
+    """
     models = json.loads(MODELS.read_text(encoding="utf-8"))
     model = models.get(lesson.as_posix())
     if model:
-        texts = {name: html.escape(translation("models", "model", model[name]))
-                 for name in ("model", "introduction", "end")}
+        texts = {name: html.escape(translation("models", "model", model[name])) for name in PARTS_OF_A_MODEL}
+        choices = "".join(f"<li>{html.escape(translation('models', 'model', choice))}</li>"
+                          for choice in model["choices"])
         static = "../" * (len(lesson.parts) - 1) + "_static"
         words = f'<script defer="defer" src="{static}/words.js"></script>\n' if translation.language else ""
-        source = MODEL.format(**texts, start=html.escape(json.dumps(model["start"])), static=static, words=words)
+        source = MODEL.format(**texts, choices=choices, model=model["model"], static=static, words=words,
+                              start=html.escape(json.dumps(model["start"])))
         place = [cell.id for cell in notebook.cells].index(model["after"]) + 1
         notebook.cells.insert(place, nbformat.v4.new_markdown_cell(source, id="model-to-play-with"))
 

@@ -23,6 +23,7 @@ sphinx.search.languages["zh"] = SearchPairs
 project = say("How deep-learning frameworks get their speed")
 version = d2lhelpers.__version__  # which an EPUB must have
 copyright = say("its authors; text and figures are under CC BY 4.0, the code is under the MIT licence")
+author = "The d2lhelpers authors"  # as in LICENSE
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]  # napoleon reads "Raises:"
 exclude_patterns = ["checks_*", "*/checks_*", "contents.md"]
 nb_execution_mode = "off"
@@ -44,7 +45,7 @@ html_static_path = ["site.css", "models"]
 html_css_files = ["site.css"]
 html_js_files = ["search.js"] if translation.language else []
 html_theme_options = {"use_fullscreen_button": False, "navbar_persistent": [], "show_toc_level": 1,
-                      "home_page_in_toc": True}
+                      "home_page_in_toc": True, "footer_content_items": "copyright.html"}
 if repository := os.environ.get("REPOSITORY"):
     html_theme_options |= {
         "repository_url": f"https://github.com/{repository}", "use_repository_button": True,

@@ -11,6 +11,7 @@
 
     const plans = [[say("one server"), oneServer, "orange"], [say("a server beside each worker"), servers, "green"],
                    [say("ring"), ring, "blue dashed"], [say("tree of whole arrays"), tree, "pink"]];
+    const count = value => value.toLocaleString("en-US");
     const machines = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
     const sizes = [3, 4, 5, 6, 7, 8, 9].flatMap(power => [1, 2, 5].map(digit => digit * 10 ** power)).slice(0, -2);
 
@@ -19,7 +20,7 @@
                                            EACH, latency * 1e-6);
         const here = axis === "bytes" ? P : k;
         const along = axis === "bytes" ? sizes : machines;
-        const words = axis === "bytes" ? bytes : number;
+        const words = axis === "bytes" ? bytes : count;
         const x = {min: along[0], max: along.at(-1), log: true, words,
                    label: axis === "bytes" ? say("size of the array") : say("machines")};
         const y = {...decades(plans.flatMap(([, plan]) => along.map(at => seconds(plan, at)))),
@@ -32,9 +33,9 @@
         const moved = 2 * (k - 1) / k * P / (link * 1e9 / 8);
         const rounds = seconds(ring, here) - moved;
         const text = [
-            say("{0} machines, {1} each: no plan is faster than {2}, {3}.", number(k), bytes(P), best[0],
+            say("{0} machines, {1} each: no plan is faster than {2}, {3}.", count(k), bytes(P), best[0],
                 time(seconds(best[1], here))),
-            say("On the ring the bytes take {0}, and the {1} rounds {2} more:", time(moved), number(2 * (k - 1)),
+            say("On the ring the bytes take {0}, and the {1} rounds {2} more:", time(moved), count(2 * (k - 1)),
                 time(rounds)),
             moved > rounds ? say("bandwidth is the bottleneck.")
                 : say("latency is the bottleneck."),
@@ -48,10 +49,10 @@
 
     show("all-reduce", {
         title: say("Interactive model: four plans for an all-reduce"),
-        style: ".model .line.dashed { stroke-dasharray: 12 6; } .model .swatch.dashed { background: "
+        style: ".model td { white-space: nowrap; } .model .line.dashed { stroke-dasharray: 12 6; } .model .swatch.dashed { background: "
             + "repeating-linear-gradient(90deg, currentColor 0 0.65rem, transparent 0 0.95rem); }",
         functions: {oneServer, servers, ring, tree},
-        inputs: [slider("k", say("Machines"), machines, 64),
+        inputs: [slider("k", say("Machines"), machines, 64, count),
                  slider("P", say("Size of the array"), sizes, 1e7, bytes),
                  slider("link", say("Bandwidth of a link"), [1, 10, 25, 50, 100, 200, 400, 3600], 10,
                         n => `${number(n)} Gbit/s`),

@@ -18,7 +18,7 @@
         const x = {min: 1, max: 2000, log: true, label: say("steps between two saves")};
         const y = {...decades([1, ...intervals.map(total)]), label: say("cost of the run, in steps")};
         const inside = value => Math.max(value, y.min);
-        const picture = axes({width, height: 300, x, y}, (px, py) => kinds.map(([colour, , kind]) =>
+        const picture = axes({width, height: 300, left: 90, x, y}, (px, py) => kinds.map(([colour, , kind]) =>
             line(colour, intervals.map(s => [px(s), py(inside(kind(s)))]))).join("")
             + (least <= x.max ? `<path class="limit" d="M${px(least)} ${py(y.min)}V${py(y.max)}"/>` : "")
             + dot("blue", px(every), py(total(every))));
@@ -42,6 +42,8 @@
     const asSteps = value => say("{0} steps", number(value));
     show("checkpoints", {
         title: say("Interactive model: how often to save"),
+        style: ".model .limit { stroke: currentColor; stroke-width: 2; stroke-dasharray: 6 4; } .model .swatch.limit {"
+            + "height: 0; background: none; border-top: 2px dashed; margin-bottom: 0.3rem; }",
         functions: {cost, best},
         inputs: [slider("every", say("Steps between two saves"), intervals, 100),
                  slider("steps", say("Steps of the run"), [2000, 5000, 10000, 20000, 50000, 100000], 10000),

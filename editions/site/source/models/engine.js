@@ -98,7 +98,7 @@
 
     show("engine", {
         title: say("Interactive model: who waits?"),
-        style: ".model .slim { stroke-width: calc(0.02vw - 0.07px); }",
+        style: ".model .slim { stroke-width: 0.12px; }",
         functions: {serve, figures},
         inputs: [choice("batch", say("Policy"), [[1, say("one after another")], [8, say("batch by batch")],
                                                  [24, say("continuous")]], 24),

@@ -1,14 +1,8 @@
 "use strict";
-// What all models share: inputs, axes and words. A model's own file calls show(name, model), where the model has
-//   title      what the model is of
-//   functions  the model itself, numbers in and numbers out; they are window.models[name], too
-//   style      CSS that no other model needs
-//   inputs     what slider, choice and plain return
-//   draw       a function of the inputs' values and a width in pixels; it returns {text, picture, key, table}:
-//              a sentence, {height, svg, label}, a list of [colour, words], and rows of numbers, the first one a head
+// What all models share: inputs, axes and words. A model's own file calls show, as CONTRIBUTING.md says.
 window.models = {};
 window.modelTools = (() => {
-    // What is said, in the language of the page, which words.js brings if it is not English; {0} is values[0].
+    // In the language of words.js, if the page has it; {0} is values[0].
     const say = (text, ...values) => (window.modelWords?.[text] ?? text).replace(/\{(\d)\}/g, (_, n) => values[n]);
     const number = value => value.toLocaleString("en-US", {maximumSignificantDigits: 3});
     const share = value => `${number(100 * value)} %`;
@@ -28,7 +22,7 @@ window.modelTools = (() => {
         return made;
     }
 
-    // A slider goes through a list of values, so that each press of an arrow key changes something.
+    // A slider goes through a list, so that each press of an arrow key changes something.
     function slider(name, label, values, start, words = number) {
         return {name, label, start, make: first => {
             const shown = element("span", {class: "model-value", "aria-hidden": "true"});
@@ -43,7 +37,7 @@ window.modelTools = (() => {
         }};
     }
 
-    // An input that `create` makes, and whose value is read as it is.
+    // An input that `create` makes, read as it is.
     const plain = (name, label, start, create) => ({name, label, start, make: first => {
         const input = create();
         input.value = first;
@@ -67,7 +61,7 @@ window.modelTools = (() => {
         return range(Math.ceil(min / step - 1e-9), Math.floor(max / step + 1e-9)).map(n => n * step);
     }
 
-    // Axes with their numbers; `draw` gets the functions from values to pixels and returns what is inside.
+    // Axes with their numbers; `draw` gets functions from values to pixels, and returns the inside.
     function axes({width, height, x, y, left = 70, rows = []}, draw) {
         const right = 34, top = y ? 30 : 6, bottom = 48;
         const place = ({min, max, log}, from, to) => {
@@ -111,7 +105,9 @@ window.modelTools = (() => {
                        element("tbody", {}, ...rows.map(cells => row("td", cells))));
     }
 
+    // A click on a choice opens the model.
     function build(place, model) {
+        const [, question, choices, predicted, result, introduction, end] = place.children;
         const start = JSON.parse(place.dataset.start);
         const inputs = element("div", {class: "model-inputs"});
         const read = {};
@@ -121,11 +117,11 @@ window.modelTools = (() => {
             made.parts.at(-1).id = `model-${name}`;
             inputs.append(element("div", {}, element("label", {for: `model-${name}`}, label), ...made.parts));
         }
-        const result = element("p", {class: "model-result", role: "status"});
         const key = element("ul", {class: "model-key", "aria-hidden": "true"});
         const picture = element("div", {class: "model-picture"});
         const table = element("div", {class: "model-table", tabindex: 0});
         const numbers = element("details", {}, element("summary", {}, say("The same in numbers")), table);
+        const body = element("div", {class: "closed"}, result, introduction, inputs, key, picture, numbers, end);
 
         function update() {
             const values = Object.fromEntries(Object.entries(read).map(([name, value]) => [name, value()]));
@@ -133,22 +129,33 @@ window.modelTools = (() => {
             const drawn = model.draw(values, width);
             const {height, svg, label} = drawn.picture;
             const words = [label, ...drawn.key.map(([, text]) => text)].join("; ");
-            picture.innerHTML = `<svg role="img" width="${width}" height="${height}">${HATCH}${svg}</svg>`;
+            picture.innerHTML = `<svg role="img" viewBox="0 0 ${width} ${height}">${HATCH}${svg}</svg>`;
             picture.firstChild.setAttribute("aria-label", words);
             key.replaceChildren(...drawn.key.map(([colour, text]) =>
                 element("li", {}, element("span", {class: `swatch ${colour}`}), text)));
             table.replaceChildren(tableOf(drawn.table));
-            const text = drawn.text.replaceAll("。 ", "。"); // a Chinese full stop has its space in it
+            const text = drawn.text.replace(/([。：]) /g, "$1"); // these have their space in them
             if (result.textContent !== text) result.textContent = text;
         }
 
+        choices.append(element("li", {}, say("Skip")));
+        for (const each of choices.children) {
+            const button = element("button", {"aria-expanded": false}, each.firstChild);
+            each.append(button);
+            button.onclick = () => {
+                if (!body.className) return;
+                body.className = "";
+                for (const {firstChild} of choices.children) firstChild.setAttribute("aria-expanded", true);
+                predicted.textContent = each.nextSibling ? say("You predicted: {0}.", button.textContent) : "";
+                result.textContent = ""; // read aloud when it comes
+                setTimeout(update, 99);
+            };
+        }
         inputs.addEventListener("input", update);
-        place.prepend(element("p", {class: "model-title"}, model.title));
-        place.querySelector(".model-end").before(element("style", {}, model.style ?? ""), inputs, result, key,
-                                                 picture, numbers);
-        place.setAttribute("role", "group");
+        question.before(element("style", {}, model.style ?? ""), element("p", {class: "model-title"}, model.title));
+        predicted.after(body);
+        introduction.hidden = false;
         place.setAttribute("aria-label", model.title);
-        place.hidden = false;
         update();
         new ResizeObserver(update).observe(picture);
     }

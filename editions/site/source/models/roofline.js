@@ -71,6 +71,8 @@
 
     show("roofline", {
         title: say("Interactive model: the roofline of your machine"),
+        style: ".model-inputs > div:has(textarea) { grid-column: 1 / -1; } .model textarea { width: 100%; }"
+            + ".model .swatch.point { width: 0.8rem; height: 0.8rem; margin-bottom: 0; border-radius: 50%; }",
         functions: {limitsIn, regime, roof},
         inputs: [plain("text", say("Your limits, as limits() prints them"), EXAMPLE,
                        () => element("textarea", {rows: 3, spellcheck: "false"})),

@@ -47,7 +47,9 @@
     show("sharding", {
         title: say("Interactive model: what a rank holds"),
         style: ".model .bar { fill: currentColor; stroke: var(--pst-color-background); } .model-picture text.total {"
-            + "paint-order: stroke; stroke: var(--pst-color-background); stroke-width: 10px; }",
+            + "paint-order: stroke; stroke: var(--pst-color-background); stroke-width: 10px; }"
+            + ".model .limit { stroke: currentColor; stroke-width: 2; stroke-dasharray: 6 4; } .model .swatch.limit {"
+            + "height: 0; background: none; border-top: 2px dashed; margin-bottom: 0.3rem; }",
         functions: {memory},
         inputs: [slider("P", say("Parameters"), [1e8, 1e9, 3e9, 8e9, 13e9, 30e9, 70e9, 180e9, 405e9], 8e9,
                         billions),
