@@ -5,6 +5,8 @@ import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+
 from d2lhelpers.examine import Exam
 from d2lhelpers.exercises import check
 
@@ -15,7 +17,8 @@ MANY = 2000  # keys, more than anybody should take
 class Loading:
     """A function to load with, which notes which keys it is asked for, which ones have ended, and by which threads.
 
-    The keys in `gates` are loaded when `open` is set, and a key in `errors` raises the error.
+    The keys in `gates` are loaded when `open` is set, a key in `errors` raises the error, and without a factor there is
+    None for each key.
     """
 
     def __init__(self, gates=(), errors=None, factor=10):
@@ -39,7 +42,7 @@ class Loading:
             self.changed.notify_all()
         if key in self.errors:
             raise self.errors[key]
-        return self.factor * key
+        return None if self.factor is None else self.factor * key
 
     def reaches(self, number, keys):
         """Return whether the list `keys`, of those asked for or ended, has so many before patience ends."""
@@ -47,9 +50,11 @@ class Loading:
             return self.changed.wait_for(lambda: len(keys) >= number, PATIENCE)
 
     def opened_after(self, number, keys):
-        """Start a thread that opens the gates once `keys` has so many; its result says whether it had."""
+        """Start a thread that opens the gates once `keys` has so many; its result says how many it had then."""
         def wait_and_open():
-            reached.append(self.reaches(number, keys))
+            self.reaches(number, keys)
+            time.sleep(0.05)  # whatever is too many comes now, or is let pass
+            reached.append(len(keys))
             self.open.set()
 
         reached = []
@@ -74,6 +79,17 @@ def close(generator):
         generator.close()
 
 
+def until_error(batches):
+    """Return the batches up to an error of a load, and that error or None."""
+    found = []
+    try:
+        for batch in batches:
+            found.append(batch)
+    except KeyError as error:
+        return found, error
+    return found, None
+
+
 def run_ahead(load, keys, workers, depth):
     """Yield load(key) for each key in order; `depth` more are loaded meanwhile, in `workers` threads."""
     waiting = deque()
@@ -93,9 +109,14 @@ def loaded(function, factor, keys, workers, depth):
 
 
 def some_keys(random):
-    """Yield a factor, keys, a number of workers and a depth: of no key, one, a few, many, with some keys twice."""
+    """Yield a factor, keys, a number of workers and a depth: of no key, one, a few, many, with some keys twice.
+
+    Batches are numbers, None, or arrays.
+    """
     yield 1, [], 1, 1
     yield -2, [3], 3, 4
+    yield None, [3, 1, 4], 2, 2
+    yield np.array([1, -1]), [3, 0, 4], 2, 1
     for number in 2, 5, 8, 30:
         for workers in 1, int(random.integers(2, 6)):
             keys = random.integers(-9, 9, size=number).tolist()
@@ -108,10 +129,14 @@ def check_1(answer):
         return len(list(answer(Loading(), keys, 2, depth)))
 
     def begins_anew(_):
-        generator = answer(Loading(), range(9), 2, 3)
-        next(generator)
-        close(generator)
-        return list(answer(Loading(), [7, 8], 2, 3)) == [70, 80]
+        outer = answer(Loading(), range(7), 2, 3)
+        first = next(outer)
+        inner, later = list(answer(Loading(), [8, 9], 2, 3)), list(outer)
+        broken_off = answer(Loading(), range(7), 2, 3)
+        next(broken_off)
+        close(broken_off)
+        last = list(answer(Loading(), [8, 9], 2, 3))
+        return [sorted(each) for each in (inner, [first, *later], last)] == [[80, 90], list(range(0, 70, 10)), [80, 90]]
 
     def in_threads(_):
         load = Loading()
@@ -119,11 +144,11 @@ def check_1(answer):
         return threading.current_thread() not in load.threads
 
     def is_ahead(_):
-        for depth in 1, 4:
+        for depth, batches in (1, 1), (4, 1), (4, 3), (2, 6):
             load = Loading()
             generator = answer(load, range(9), 2, depth)
-            next(generator)
-            enough = load.reaches(1 + depth, load.asked)
+            list(itertools.islice(generator, batches))
+            enough = load.reaches(batches + depth, load.asked)
             close(generator)
             if not enough:
                 return False
@@ -154,31 +179,40 @@ def check_1(answer):
         load.opened_after(2, load.ended)  # two later keys are ready before the first one
         return list(answer(load, range(6), 2, 3)) == [0, 10, 20, 30, 40, 50]
 
+    def as_soon_as_ready(_):
+        load = Loading(gates=[3])
+        generator = answer(load, range(9), 2, 3)
+        list(itertools.islice(generator, 3))
+        early = 3 not in load.ended
+        load.open.set()
+        close(generator)
+        return early
+
     def as_many_threads(_):
         for workers in 1, 3:
-            load = Loading(gates=range(workers))
+            load = Loading(gates=range(9))
             together = load.opened_after(workers, load.asked)
             list(answer(load, range(9), workers, 6))
-            if together != [True] or len(load.threads) != workers:
+            if together != [workers]:
                 return False
         return True
 
     def error_in_its_place(_):
-        error = KeyError("batch 2")
-        found = []
-        try:
-            for batch in answer(Loading(errors={2: error}), range(5), 2, 3):
-                found.append(batch)
-        except KeyError as raised:
-            return raised is error and found == [0, 10]
-        return False
+        for place in 0, 2, 7:
+            load = Loading(gates=[0], errors={place: KeyError(place)})
+            load.opened_after(2, load.ended)  # the error of batch 2 is there before batch 0
+            found, raised = until_error(answer(load, range(9), 2, 3))
+            if raised is not load.errors[place] or found != list(range(0, 10 * place, 10)):
+                return False
+        return True
 
     def no_thread_stays(_):
         before = set(threading.enumerate())
-        generator = answer(Loading(), range(40), 2, 3)
-        next(generator)
-        close(generator)
-        del generator
+        for batches, errors in (1, {}), (40, {}), (40, {2: KeyError(2)}):
+            generator = answer(Loading(errors=errors), range(12), 2, 3)
+            until_error(itertools.islice(generator, batches))
+            close(generator)
+            del generator
         end = time.monotonic() + PATIENCE
         while set(threading.enumerate()) - before and time.monotonic() < end:
             time.sleep(0.01)
@@ -194,14 +228,17 @@ def check_1(answer):
         ("loses-some", lambda _: number_of(range(9)) == 9, "there were nine keys, but not nine batches"),
         ("fails-if-few", lambda _: [number_of(range(keys), 4) for keys in (0, 1, 3)] == [0, 1, 3],
          "what if there are no more keys than depth, or none at all?"),
-        ("old-batches", begins_anew, "a loop broke off, and the next one does not get its own batches"),
+        ("old-batches", begins_anew, "one loop gets batches that another one asked for"),
         ("in-the-loop", in_threads, "the loop's own thread loads: while it works on a batch, nobody does"),
         ("not-ahead", is_ahead, "while the loop works on a batch, fewer keys than depth are asked for"),
         ("takes-all-keys", takes_few_keys, "it takes all keys before the first batch: there may be endlessly many"),
         ("too-far-ahead", not_too_far, "while the loop works on a batch, more keys than depth are asked for"),
         ("wrong-order", in_order, "the first batch took longer than the second, and the order is lost"),
+        ("waits-for-later", as_soon_as_ready,
+         "a batch is there, and the loop gets it only when later ones are loaded, too"),
         ("other-threads", as_many_threads, "load should run in as many threads at a time as workers says"),
         ("error-elsewhere", error_in_its_place, "load raised an error: the loop gets it in place of that batch"),
-        ("thread-stays", no_thread_stays, "the loop broke off, and one of your threads waits for ever"),
+        ("thread-stays", no_thread_stays,
+         "the loop ended (early, after all keys or by an error), and a thread of yours waits for ever"),
         *Exam(run_ahead, some_keys, loaded).rules(),
     )

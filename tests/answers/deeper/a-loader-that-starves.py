@@ -3,7 +3,7 @@ import itertools
 import queue
 import threading
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from multiprocessing.pool import ThreadPool
 
 # %% 1 right
@@ -94,6 +94,57 @@ def answer_1(load, keys, workers, depth):
 #+ if key not in kept:
 #+                     kept[key] = pool.submit(load, key)
 #+                 waiting.append(kept[key])
+
+# %% 1 wrong: not-ahead
+# Right for the first batch; then more are asked for only when all are taken.
+#- for key in itertools.islice(keys, 1):
+#+ for key in itertools.islice(keys, 0 if waiting else depth + 1):
+
+# %% 1 wrong: waits-for-later
+# In order, but only when all that are asked for are loaded.
+#- yield oldest.result()
+#+ wait([oldest, *waiting])
+#+             yield oldest.result()
+
+# %% 1 wrong: error-elsewhere
+# An error is left out, except among the last batches.
+#- yield oldest.result()
+#+ if len(waiting) < depth or not oldest.exception():
+#+                 yield oldest.result()
+
+# %% 1 wrong: error-elsewhere
+# An error is raised as soon as it is there, before the batches that are earlier.
+#- oldest = waiting.pop(0)
+#+ for each in waiting:
+#+                 if each.done():
+#+                     each.result()
+#+             oldest = waiting.pop(0)
+
+# %% 1 wrong: error-elsewhere
+# Another error.
+#- yield oldest.result()
+#+ if oldest.exception():
+#+                 raise KeyError("could not load")
+#+             yield oldest.result()
+
+# %% 1 wrong: thread-stays
+# The threads stay for as long as somebody holds the error.
+#- with ThreadPoolExecutor(workers) as pool:
+#+ pool = ThreadPoolExecutor(workers)
+#+     if pool:
+
+# %% 1 wrong: wrong-result
+# None is a batch, too.
+#- yield oldest.result()
+#+ if oldest.result() is not None:
+#+                 yield oldest.result()
+
+# %% 1 wrong: old-batches
+# One list for all loops, emptied: a loop within another one takes its batches away.
+#- def answer_1(load, keys, workers, depth):
+#+ def answer_1(load, keys, workers, depth, waiting=[]):
+#- waiting = [pool.submit(load, key) for key in itertools.islice(keys, depth + 1)]
+#+ waiting[:] = [pool.submit(load, key) for key in itertools.islice(keys, depth + 1)]
 
 # %% 1 right
 # A pool of multiprocessing, whose threads are ended by hand.
@@ -208,3 +259,63 @@ def answer_1(load, keys, workers, depth):
 # Room for as many again.
 #- room = threading.Semaphore(depth + 1)
 #+ room = threading.Semaphore(2 * depth + 1)
+
+# %% 1 wrong: thread-stays
+# Told to end if the loop breaks off, but not if there is an error.
+#- threading.Thread(target=feed).start()
+#+ threading.Thread(target=feed, daemon=True).start()
+#- finally:
+#+ except GeneratorExit:
+
+# %% 1 right
+# A thread for each key, of which as many as workers are at work.
+def answer_1(load, keys, workers, depth):
+    room = threading.Semaphore(workers)
+
+    def begin(key):
+        def work():
+            with room:
+                try:
+                    ready.put((load(key), None))
+                except Exception as error:
+                    ready.put((None, error))
+
+        ready = queue.SimpleQueue()
+        thread = threading.Thread(target=work)
+        thread.start()
+        return thread, ready
+
+    def end(thread, ready):
+        thread.join()
+        batch, error = ready.get()
+        if error:
+            raise error
+        return batch
+
+    waiting = deque()
+    try:
+        for key in keys:
+            waiting.append(begin(key))
+            if len(waiting) > depth:
+                yield end(*waiting.popleft())
+        while waiting:
+            yield end(*waiting.popleft())
+    finally:
+        for thread, _ in waiting:
+            thread.join()
+
+# %% 1 wrong: other-threads
+# All of them at work.
+#- room = threading.Semaphore(workers)
+#+ room = threading.Semaphore(depth + 1)
+
+# %% 1 right
+# A batch is waited for before one more is asked for.
+def answer_1(load, keys, workers, depth):
+    keys = iter(keys)
+    with ThreadPoolExecutor(workers) as pool:
+        waiting = deque(pool.submit(load, key) for key in itertools.islice(keys, depth))
+        while waiting:
+            batch = waiting.popleft().result()
+            waiting.extend(pool.submit(load, key) for key in itertools.islice(keys, 1))
+            yield batch
