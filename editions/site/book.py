@@ -95,7 +95,8 @@ def lead_to_sections(notebooks):
     for lesson, notebook in notebooks.items():
         for cell in notebook.cells:
             heading = heading_of(cell) or heading
-            places[lesson.as_posix(), cell.id] = link_to(lesson, heading)
+            if heading:
+                places[lesson.as_posix(), cell.id] = link_to(lesson, heading)
     for lesson, notebook in notebooks.items():
         folder = lesson.parent.as_posix()
         for cell in notebook.cells:
