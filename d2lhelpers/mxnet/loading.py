@@ -1,8 +1,10 @@
 """Who loads batches while a device computes: rows for the threads that load, and a count of batches begun early."""
 import contextlib
+import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -125,8 +127,6 @@ def begun_inside(calls: Callable[[int], object], number: int = 40) -> int:
     >>> begun_inside(lambda _: sum(range(1000)))
     0
     """
-    import sys
-    from concurrent.futures import ThreadPoolExecutor
     running = set()
     inside = []
 
