@@ -381,10 +381,10 @@ def zero_bubble(model):
     return idle(model, "ZB-V", 6, 8)
 
 
-def forward_only(model):
+def six_devices(model):
     """Return the share in which six devices are idle; two are for a fifth of the time."""
-    assert idle(model, "forward only", 2, 4) == equal(20)
-    share = idle(model, "forward only", 6, 4)
+    assert idle(model, "GPipe", 2, 4) == equal(20)
+    share = idle(model, "GPipe", 6, 4)
     return {20: "a fifth of the time", 33: "a third of the time"}.get(
         round(share), "more than half of the time" if share > 50 else share)
 
@@ -434,7 +434,7 @@ ANSWERS = {
     "07-many-machines.ipynb": ring_of_64,
     "deeper/a-thousand-machines.ipynb": plans_of_1024,
     "deeper/schedules-with-smaller-bubbles.ipynb": zero_bubble,
-    "deeper/three-ways-to-split.ipynb": forward_only,
+    "deeper/three-ways-to-split.ipynb": six_devices,
     "deeper/what-an-all-reduce-sends.ipynb": ring_of_1024,
     "pytorch/00-start-here.ipynb": roofline_of_pytorch_00,
     "pytorch/03-waiting-threads-and-copies.ipynb": loop_of_three,
