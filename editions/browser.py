@@ -22,7 +22,7 @@ def chromium():
         try:
             playwright = stack.enter_context(sync_playwright())
         except Exception as error:  # Playwright's own program lacks a library, for example
-            raise RuntimeError(f"Playwright does not start here: {error}") from error
+            raise RuntimeError(f"Playwright does not start here: {error!r}") from error
         try:
             browser = playwright.chromium.launch(executable_path=path, args=quiet, timeout=300_000)
         except Error as error:  # such as a stub that only says how to install it

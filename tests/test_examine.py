@@ -273,7 +273,14 @@ def test_an_exam_on_ranks(capsys):
     def fails(mine, every):
         raise ValueError("no")
 
-    for answer, rule in {right: "", in_place: "wrong-effect", of_two: "wrong-result", fails: "rank-raises"}.items():
+    calls = []
+
+    def wrong_later_on_rank_0(mine, every):
+        calls.append(mine)
+        return every.sum(0) if dist.get_rank() == 0 and len(calls) == 1 else mine
+
+    for answer, rule in {right: "", in_place: "wrong-effect", of_two: "wrong-result", fails: "rank-raises",
+                         wrong_later_on_rank_0: "wrong-result"}.items():
         check(answer, *Exam(total, cases).rules_on_ranks(answer, 2, 3))
         assert exercises.broken == rule, answer
     assert "ValueError: no" in capsys.readouterr().out
