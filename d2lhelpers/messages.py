@@ -13,7 +13,7 @@ def _of_edition():
     return gettext.NullTranslations()
 
 
-def say(template: str, /, about: str = "message", **values: object) -> str:
+def say(template: str, about: str = "message", **values: object) -> str:
     """Return a text in the language of the edition, with `values` in place of its fields in braces.
 
     Without values, braces are part of the text. A text without a translation, such as one that was translated before,

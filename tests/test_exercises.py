@@ -85,6 +85,16 @@ def test_check(capsys, answer, right, words):
     assert capsys.readouterr().out == words
 
 
+@pytest.mark.parametrize(("answer", "words"), [
+    (lambda: None, "Hint: the check cannot use what your answer gives"), (lambda: 1 / 0, "Hint: larger")])
+def test_a_hint_says_whose_code_raised(capsys, answer, words):
+    """If a function gives something that a rule cannot use, the hint says so; if it raises itself, it is the rule's."""
+    namespace = {"__name__": "rules_of_a_check"}  # a rule is code of another module than the answer
+    exec("def larger(answer): return answer() > 1", namespace)
+    assert not check(answer, (namespace["larger"], "larger"))
+    assert words in capsys.readouterr().out
+
+
 def test_a_check_that_takes_long_says_so_first(capsys):
     """The first line tells a reader how long to wait, but not if there is no answer yet."""
     assert check(1, ("one", lambda x: x == 1, "one"), seconds=20)

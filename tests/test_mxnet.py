@@ -2,14 +2,18 @@ import subprocess
 import sys
 import threading
 import time
+from multiprocessing.pool import ThreadPool
+from types import SimpleNamespace
 
 import mxnet as mx
 import numpy as np
 import pytest
+from PIL import Image
 
 from d2lhelpers import Timeline, allreduce, configure_engine, devices, evaluate_accuracy
-from d2lhelpers.mxnet import lines_that_wait
-from d2lhelpers.mxnet.loading import Loads, begun_early, begun_inside
+from d2lhelpers.mxnet import lines_that_wait, loading
+from d2lhelpers.mxnet.loading import Loads, begun_early, begun_inside, draw_pictures, kind, start_threads
+from d2lhelpers.timeline import Operator
 
 
 def test_every_device_adds_its_part():
@@ -212,6 +216,51 @@ def test_each_thread_that_loads_has_a_row():
     names = [(each.name, each.device) for each in record.operators if each.device.startswith("thread")]
     assert names == [*((f"load {batch}", "thread 0") for batch in (0, 1, 2)), ("load 3", "thread 1")]
     assert begun_early(record) == 0
+
+
+def test_of_decoded_pictures_the_first_of_a_batch_counts():
+    """A batch that MXNet's own decoder makes begins with the first of its pictures, and the last step hides nothing."""
+    record = Timeline()
+    steps = [Operator("sgd_update", "cpu(0)", end - 1, end) for end in (3, 6, 9)]
+    pictures = [Operator("Imdecode", "cpu(0)", start, start + 0.1) for start in (0, 1, 2, 5, 7, 7.5)]
+    record._keep([*steps, *pictures, Operator("dot", "cpu(0)", 0, 9)])
+    assert begun_early(record, per_batch=2) == 1
+    assert begun_early(record) == 2
+
+
+@pytest.mark.parametrize(("counts", "best", "left"), [([3, 9, 12, 5], 12, [5]), ([3, 1, 2, 0, 12], 3, [12])])
+def test_the_best_record_has_the_most_batches_begun_early(monkeypatch, counts, best, left):
+    """The best of four records is returned, or the first in which ten batches were begun early."""
+    loads, counts = Loads(), [*counts]
+    monkeypatch.setattr(loads, "timeline", lambda work: counts.pop(0))
+    monkeypatch.setattr(loading, "begun_early", lambda record, per_batch: record)
+    assert (loads.best(print), counts) == (best, left)
+
+
+def test_pictures_are_the_same_ones_each_time(tmp_path):
+    """Each file has a grey picture of its own, of the size that was asked for, and the next call draws it again."""
+    drawn = []
+    for folder in tmp_path / "one", tmp_path / "other":
+        folder.mkdir()
+        drawn.append([Image.open(file) for file in draw_pictures(folder, 3, 20)])
+    assert {(each.size, each.mode) for each in drawn[0]} == {((20, 20), "L")}
+    assert [each.tobytes() for each in drawn[0]] == [each.tobytes() for each in drawn[1]]
+    assert len({each.tobytes() for each in drawn[0]}) == 3
+
+
+def test_what_loads_a_picture_is_no_step():
+    """A plot shows a thread's own loading and MXNet's decoder as loading, everything else as the step."""
+    names = "load 3", "Imdecode", "cvimresize", "dot"
+    assert [kind(Operator(name, "cpu(0)", 0, 1)) for name in names] == ["load", "load", "load", "step"]
+
+
+def test_all_threads_of_a_loader_have_started():
+    """Afterwards each thread is ready, not only the quickest; a loader without threads has none to start."""
+    started = []
+    with ThreadPool(3, initializer=lambda: (time.sleep(0.2 * len(started)), started.append(1))) as pool:
+        start_threads(SimpleNamespace(_worker_pool=pool))
+        assert len(started) == 3
+    start_threads(SimpleNamespace(_worker_pool=None))
 
 
 def test_a_call_that_keeps_the_lock_is_not_overtaken():

@@ -83,7 +83,7 @@ def test_two_devices_overlap_and_python_is_back_first(mx):
     assert start < timeline.operators[-1].end <= end <= timeline.returned
 
 
-@pytest.mark.parametrize(("enough", "best", "left"), [(3, 4, [2, 1]), (9, 4, [])])
+@pytest.mark.parametrize(("enough", "best", "left"), [(4, 4, [2, 1]), (9, 4, [])])
 def test_the_best_record(track, enough, best, left):
     """Timeline.best stops at the first record that is good enough, and otherwise returns the best of all."""
     cls, run = track

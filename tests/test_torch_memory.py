@@ -13,6 +13,13 @@ def test_views_and_results_in_place_are_not_new():
     assert memory.live == memory.peak == 4000
 
 
+def test_an_operator_gets_its_options():
+    """Inside the block an operator does what its options say, such as the type of what it makes."""
+    with LiveBytes() as memory:
+        doubles = torch.ones(3, dtype=torch.float64)
+    assert memory.live == doubles.nbytes == 24
+
+
 def test_what_was_there_before_does_not_count():
     """Tensors made before the block are not counted, not even when they are changed or looked at from another side."""
     net = nn.Linear(100, 100)

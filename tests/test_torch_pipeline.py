@@ -118,6 +118,7 @@ def test_what_a_schedule_costs():
     assert str(v) == "idle 4.5, sends 4, alive 1.5 2"
     loop = count_slots(staged("F0.0 F0.2 I0.2 I0.0 W0.2 W0.0", "F0.1 F0.3 I0.3 W0.3 I0.1 W0.1"))
     assert (loop.idle, loop.sends, loop.alive) == (2, 3, [1, 1])
+    assert count_slots(staged("F0.0 F0.2", "F0.1", "F0.3")).sends == 2  # forward, to the rank of the stage after
     assert count_slots(staged("F0.0 B0.0"), {"F": 1, "B": 7}).record[0][1].end == 8
 
 
