@@ -303,7 +303,8 @@ def remove_and(name, change):
     (write(try_1="answer_2 = 6", try_2="answer_1 = 5"), 2, "its answer stands at exercise 1"),
     (write(try_1="answer_1 = ...\nanswer_2 = 5", try_2="answer_2 = ...\nanswer_1 = 6"), 1, "stands at exercise 2"),
     (write(try_1="answer_1 = ...\nanswer_1 = 6", size=["answer_1 = 5"]), 1, ""),
-], ids=range(12))
+    (remove_and("check-1", write(try_2="answer_1 = 6")), 1, "its answer stands at exercise 2; its answer stands below"),
+], ids=range(13))
 def test_an_earned_point_is_not_refused(lesson, change, number, note):
     """What answers an exercise is run last, whatever stands elsewhere; a remark says so where that is odd."""
     answers = answers_in(submitted(change), lesson)

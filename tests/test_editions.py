@@ -194,18 +194,17 @@ def test_translators_see_an_error_in_a_sentence(monkeypatch):
         __main__.main()
 
 
-@pytest.mark.parametrize(("script", "node", "words"), [
-    (None, None, "apt-get install chromium"), ("exit 3", None, "does not start here"),
-    ("exit 3", "/bin/false", "Playwright does not start here")])
-def test_a_chromium_that_is_not_there_is_told(tmp_path, monkeypatch, script, node, words):
+@pytest.mark.parametrize(("name", "node", "words"), [
+    ("firefox", None, "apt-get install chromium"), ("chromium", "/bin/false", "Playwright does not start here"),
+    *((name, None, f"/{name} does not start here") for name in ("chromium", "chromium-browser", "google-chrome"))])
+def test_a_chromium_that_is_not_there_is_told(tmp_path, monkeypatch, name, node, words):
     """Where Chromium is missing or is only a stub, or Playwright does not start, the error says so in a line."""
     if node:
         monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", node)
-    if script:
-        (tmp_path / "chromium").write_text(f"#!/bin/sh\n{script}\n")
-        (tmp_path / "chromium").chmod(0o755)
+    (tmp_path / name).write_text("#!/bin/sh\nexit 3\n")
+    (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(os.path, "exists", lambda path: path == str(tmp_path / "chromium"))
+    monkeypatch.setattr(os.path, "exists", lambda path: path == str(tmp_path / name))
     with ThreadPoolExecutor() as elsewhere:  # Playwright may run in this thread already, for other tests
         told = elsewhere.submit(browsers.chromium().__enter__).exception()
     assert re.search(words, str(told))
@@ -258,7 +257,7 @@ def test_the_readers_own_copy(small, capsys):
 
 @pytest.mark.parametrize(("language", "words"), [(None, "Never write an answer"), ("zh", "绝不写出习题的答案")])
 def test_an_assistant_is_asked_to_tutor(small, monkeypatch, language, words):
-    """Copies and student edition have AGENTS.md in their language; in copies a reader may change it, and it stays."""
+    """Copies and student edition have their pages in their language; in copies a reader may change AGENTS.md."""
     translation = translations.Translation(language)
     (lessons.FOLDER / "for-instructors.md").write_text("A page")
     student.write_student_edition(small / "student", translation)
@@ -271,6 +270,8 @@ def test_an_assistant_is_asked_to_tutor(small, monkeypatch, language, words):
         own.write_text(changed + own.read_text(encoding="utf-8"), encoding="utf-8")
         copies.write_readers_copies(small / "mine", translation)
         assert own.read_text(encoding="utf-8").startswith(kept)
+    page = (small / "mine" / "for-instructors.md").read_text(encoding="utf-8")
+    assert page == ("A newer for-instructors\n" if language else "A page")
     assert [path.name for path in own.parent.iterdir() if path.name.startswith(".")] == []
 
 

@@ -83,6 +83,15 @@ def test_the_newest_of_several_counts(lesson):
     assert (bo.remark(), bo.points, bo.exercises) == ("bo.ipynb is empty", None, [])
 
 
+def test_a_lesson_that_was_not_set_is_named(lesson):
+    """Who submitted only other lessons than the one that is graded has a row that names them, without points."""
+    found = [submission(notebook=submitted()), submission(file="own.ipynb", notebook=nbformat.v4.new_notebook()),
+             submission("bo", file="own.ipynb", notebook=nbformat.v4.new_notebook())]
+    ann, bo = grade.rows_of(found, {lesson.name: lesson}, wanted=lesson)
+    assert (ann.title, ann.remark()) == (lesson.name, "")
+    assert (bo.remark(), bo.points) == ("not the lesson that was set: own.ipynb", None)
+
+
 # Points
 
 
@@ -265,6 +274,7 @@ def test_grade_resumes(grader, tmp_path, monkeypatch, capsys):
     for _ in range(2):
         said = called(work, "--without-isolation")
         assert "1 submissions; NOT ISOLATED" in said
+        assert "are run: about 1 min" in said
         assert "[1/1] ann · 01-small · points: 1 of 2" in said
     monkeypatch.setattr(sandbox, "fault", lambda: None)
     assert len(grader.ran) == 3  # both solutions and one answer, once

@@ -125,14 +125,15 @@ def test_a_command_that_a_signal_ends_is_named(number):
                  marks=[needs_torch, pytest.mark.slow]),
 ], ids=["launch", "in_group"])
 def test_an_interrupt_ends_everything(marker, program, number, how):
-    """Interrupting the cell that waits, or killing its kernel, ends all processes and their children."""
+    """Ctrl-C, which reaches a whole group, or killing the kernel ends all processes and their children."""
     program = ("import faulthandler, subprocess, sys\nfrom d2lhelpers import process\n"
                "faulthandler.dump_traceback_later(100, exit=True)  # shows where it hangs\n"
                f"arguments = sys.argv[1:]\n{program}")
-    waiting = subprocess.Popen([sys.executable, "-c", program, WITH_CHILD, FOR_EVER, marker], stderr=subprocess.PIPE)
+    waiting = subprocess.Popen([sys.executable, "-c", program, WITH_CHILD, FOR_EVER, marker], stderr=subprocess.PIPE,
+                               start_new_session=True)
     assert wait_for_processes(number + 1, marker)  # one more for the process that waits
     started = [process.pid for process in psutil.Process(waiting.pid).children(recursive=True)]
-    waiting.send_signal(how)
+    (os.killpg if how == signal.SIGINT else os.kill)(waiting.pid, how)
     _, errors = waiting.communicate(timeout=120)
     assert (b"KeyboardInterrupt" in errors) is (how == signal.SIGINT), errors.decode()
     assert wait_for_processes(0, marker)

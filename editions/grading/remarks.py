@@ -28,12 +28,20 @@ def say(text, **values):
 
 
 def to_instructor(remark):
-    """Return a remark that is not shown to the student."""
+    """Return a remark that is not shown to the student.
+
+    >>> to_instructor(say("look at it")).for_student
+    False
+    """
     return remark._replace(for_student=False)
 
 
 def remark_of(kept):
-    """Return the remark that JSON has kept as a list, also one within another; a plain text has no fields."""
+    """Return the remark that JSON has kept as a list, also one within another; a plain text has no fields.
+
+    >>> remark_of(["{file} {problem}", {"file": "a.ipynb", "problem": ["is empty", {}]}]).shown()
+    'a.ipynb is empty'
+    """
     if isinstance(kept, list):
         text, values, *rest = kept
         return Remark(text, {name: remark_of(value) if isinstance(value, list) else value
