@@ -34,6 +34,7 @@ MORE_TESTS = {
     "d2lhelpers/examine.py": ["examine -m slow"],
     "d2lhelpers/machine.py": ["benchmark -k light"],
     "d2lhelpers/messages.py": ["exercises", "translations -k speaks"],
+    "d2lhelpers/mxnet/__init__.py": ["benchmark -k light"],
     "d2lhelpers/mxnet/data_parallel.py": ["both_tracks -k 'not torch'", "mxnet"],
     "d2lhelpers/partition.py": ["both_tracks -k 'torch and (remainder or split_)'"],
     "d2lhelpers/plain.py": ["examine"],
@@ -41,8 +42,10 @@ MORE_TESTS = {
     "d2lhelpers/process": ["process", "process -m slow -k rank", "process -m slow -k 'not rank'"],
     "d2lhelpers/timeline.py": ["machine -k 'colours or back_row'", "benchmark -k light"],
     "d2lhelpers/timeline_plot.py": ["machine"],
+    "d2lhelpers/torch/__init__.py": ["benchmark -k light"],
     "d2lhelpers/torch/collectives.py": ["torch_jobs -k messages", "torch_pipeline -k collectives"],
     "d2lhelpers/torch/data_parallel.py": ["torch", "both_tracks -k 'not mxnet-n'"],
+    "d2lhelpers/torch/engine_plot.py": ["torch_engine -k plot"],
     "d2lhelpers/torch/gpt.py": ["torch_bottleneck -k formula"],
     "d2lhelpers/torch/jobs.py": ["torch_jobs -m slow -k gpt_train"],
     "d2lhelpers/torch/work.py": ["torch_bottleneck -k 'formula or bytes'"],
@@ -75,8 +78,9 @@ KINDS = ("core/(AddNot|ExceptionReplacer|NumberReplacer|RemoveDecorator|ZeroIter
          "|ReplaceComparisonOperator_(Eq_NotEq|NotEq_Eq|Lt_LtE|LtE_Lt|Gt_GtE|GtE_Gt|Is_IsNot|IsNot_Is)"
          "|ReplaceUnaryOperator_Delete_.*)")
 FOR_EDITORS = re.compile(r"@overload\n.*?: \.\.\.\n", re.DOTALL)  # signatures that Python does not run
-PLOTS = "plots.py", "timeline_plot.py"  # their numbers, and a roofline's, are distances, which a person judges; those
-# outside of functions are limits, of sizes and of time, which decide how fast something is, and not what comes of it.
+# Numbers in these, and a roofline's, are distances, which a person judges; those outside of functions are limits, of
+# sizes and of time, which decide how fast something is, and not what comes of it.
+PLOTS = "plots.py", "timeline_plot.py", "engine_plot.py"
 # What is slow to import is imported once, and each run of tests is a fork, but MXNet starts threads, which forks lack.
 PRELOADED = ["torch.profiler", "matplotlib.pyplot", "hypothesis.extra.numpy", "nbclient", "nbconvert", "jupyter_client",
              "xdist", "ipywidgets", "pooch", "requests", "psutil", "cloudpickle"]

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from d2lhelpers.torch.engine import AT_ONCE, Engine, Pages, Request
+from d2lhelpers.torch.engine_plot import plot_passes
 from d2lhelpers.torch.gpt import GPT, Cache
 
 
@@ -64,6 +65,24 @@ def test_everybody_gets_their_own_tokens(net, policy, sharing, number, size):
     assert [request.tokens for request in requests] == wanted
     assert sorted(pages.free) == list(range(number))
     assert not any(pages.users)
+
+
+def test_the_plot_has_a_row_for_each_user(net):
+    """Users wait, their prompts are read and their answers grow, each user in a row, and the legend names all."""
+    from matplotlib import pyplot as plt
+    requests = [Request([1, 2, 3], 2), Request([4, 5], 2, arrival=1)]
+    engine = Engine(net, Pages(net, 8, 4), whole)
+    engine.serve(requests)
+    plot_passes(engine, requests)
+    ax = plt.gca()
+    spans = [[tuple(path.get_extents().intervalx) for path in bars.get_paths()] for bars in ax.collections]
+    rows = [[tuple(path.get_extents().intervaly) for path in bars.get_paths()] for bars in ax.collections]
+    ends = [each.end for each in engine.passes]
+    assert spans == [[(0, ends[1])], [(1, ends[2])], [(0, ends[0])], [(1, ends[1])], [(ends[0], ends[1])],
+                     [(ends[1], ends[2])]]
+    assert rows == [[pytest.approx((row - 0.4, row + 0.4))] for row in (0, 1)] * 3
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["waiting", "prompt", "answer"]
+    plt.close()
 
 
 def test_a_page_is_shared_and_freed_once(net):
