@@ -42,7 +42,7 @@ MORE_TESTS = {
     "d2lhelpers/process": ["process", "process -m slow -k rank", "process -m slow -k 'not rank'"],
     "d2lhelpers/timeline.py": ["machine -k 'colours or back_row'", "benchmark -k light"],
     "d2lhelpers/timeline_plot.py": ["machine"],
-    "d2lhelpers/torch/__init__.py": ["benchmark -k light"],
+    "d2lhelpers/torch/__init__.py": ["torch", "benchmark -k light"],
     "d2lhelpers/torch/collectives.py": ["torch_jobs -k messages", "torch_pipeline -k collectives"],
     "d2lhelpers/torch/data_parallel.py": ["torch", "both_tracks -k 'not mxnet-n'"],
     "d2lhelpers/torch/engine_plot.py": ["torch_engine -k plot"],

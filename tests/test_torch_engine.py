@@ -70,7 +70,7 @@ def test_everybody_gets_their_own_tokens(net, policy, sharing, number, size):
 def test_the_plot_has_a_row_for_each_user(net):
     """Users wait, their prompts are read and their answers grow, each user in a row, and the legend names all."""
     from matplotlib import pyplot as plt
-    requests = [Request([1, 2, 3], 2), Request([4, 5], 2, arrival=1)]
+    requests = [Request([1, 2, 3], 2), Request([4], 2, arrival=1)]
     engine = Engine(net, Pages(net, 8, 4), whole)
     engine.serve(requests)
     plot_passes(engine, requests)
