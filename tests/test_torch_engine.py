@@ -70,7 +70,7 @@ def test_everybody_gets_their_own_tokens(net, policy, sharing, number, size):
 def test_the_plot_has_a_row_for_each_user(net):
     """Users wait, their prompts are read and their answers grow, each user in a row, and the legend names all."""
     from matplotlib import pyplot as plt
-    requests = [Request([1, 2, 3], 2), Request([4], 2, arrival=1)]
+    requests = [Request([1, 2, 3], 2), Request([4], 2, arrival=1), Request([5, 6], 2, arrival=1)]
     engine = Engine(net, Pages(net, 8, 4), whole)
     engine.serve(requests)
     plot_passes(engine, requests)
@@ -78,9 +78,9 @@ def test_the_plot_has_a_row_for_each_user(net):
     spans = [[tuple(path.get_extents().intervalx) for path in bars.get_paths()] for bars in ax.collections]
     rows = [[tuple(path.get_extents().intervaly) for path in bars.get_paths()] for bars in ax.collections]
     ends = [each.end for each in engine.passes]
-    assert spans == [[(0, ends[1])], [(1, ends[2])], [(0, ends[0])], [(1, ends[1])], [(ends[0], ends[1])],
-                     [(ends[1], ends[2])]]
-    assert rows == [[pytest.approx((row - 0.4, row + 0.4))] for row in (0, 1)] * 3
+    late = [(1, ends[2])], [(ends[0], ends[1])], [(ends[1], ends[2])]
+    assert spans == [[(0, ends[1])], late[0], late[0], [(0, ends[0])], late[1], late[1], late[1], late[2], late[2]]
+    assert rows == [[pytest.approx((row - 0.4, row + 0.4))] for row in (0, 1, 2)] * 3
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["waiting", "prompt", "answer"]
     plt.close()
 
