@@ -100,7 +100,7 @@ def test_the_largest_part_binds():
         assert find_bottleneck(lambda: x @ x, machine).bound_by == bound_by
 
 
-@pytest.mark.parametrize("names", [["slow"], ["slow", "fast"]])
+@pytest.mark.parametrize("names", [["slow"], ["slow", "fast", "faster"]])
 def test_a_bar_shows_the_share_of_each_part(names):
     """A bar has five parts, of which waiting alone is hatched; a legend above names each; all fits on a slide."""
     from matplotlib import pyplot as plt
