@@ -137,9 +137,10 @@ def check_2(answer):
 
     def drawn(numbers):  # with a power of two for the training, no sum and no quotient is rounded
         yield 0.5, 0.25, 0.5, 1
-        for longest in [41] * 50 + [4001] * 5:  # also for hundreds of workers
+        for longest, cores in [(41, 1)] * 50 + [(4001, 21)] * 5:  # also for hundreds of workers, with enough cores
             wait, compute = numbers.integers(1, longest) / 16, numbers.integers(41) / 16
-            yield float(wait), float(compute), 2.0 ** -int(numbers.integers(1, 4)), int(numbers.integers(1, 10))
+            train = 2.0 ** -int(numbers.integers(1, 4))
+            yield float(wait), float(compute), train, int(numbers.integers(cores, cores + 9))
 
     return check(
         answer,
