@@ -110,7 +110,7 @@ def outputs(*texts, error=None, stderr=None):
     (outputs("right\n", "WORD 1.0\n", stderr="a warning"), 1), (outputs("not yet\nWORD 0.0\n"), 0),
     (outputs(), None), (outputs("right\n"), None), (outputs(stderr="WORD 1.0"), None),
     (outputs("WORD 1.0\nWORD 1.0\n"), None), (outputs("WORD 1.0\n", error="Late"), None),
-    (outputs("WORD 7.0\n"), None), (outputs("WORD -1\n"), None), (outputs("WORD nan\n"), None),
+    (outputs("WORD 1.5\n"), None), (outputs("WORD -1\n"), None), (outputs("WORD nan\n"), None),
     (outputs("WORD x\n"), None), (outputs("OTHER 1.0\n"), None), (outputs("right\n", error="NameError"), None),
 ], ids=range(16))
 def test_what_counts_as_a_point(found, points):
@@ -133,12 +133,12 @@ def test_a_check_is_imported_before_the_answer(lesson):
 
 @pytest.fixture
 def grader(tmp_path, monkeypatch, lesson):
-    """Return a Grader whose runs are not run: `grader.shows` is what a check prints, `grader.ended` what ends it."""
+    """Return a Grader whose cells seem to print themselves; `grader.shows` is what a check prints, or `ended` ends it."""
     def run(sources, where, place, limits):
         grader.ran.append(sources)
         grader.seconds = limits.seconds
         word = sources[-1].split("'")[1]
-        return [[]] * (len(sources) - 1) + [outputs(grader.shows.replace("WORD", word))], grader.ended
+        return [*map(outputs, sources[:-1]), outputs(grader.shows.replace("WORD", word))], grader.ended
 
     monkeypatch.setattr(runs, "run", run)
     (tmp_path / "results").mkdir()
@@ -194,7 +194,7 @@ def test_no_run_is_made_twice(grader, lesson):
     assert len({sources[-1] for sources in grader.ran}) == 3  # the word is another one each time
     assert "the check" not in first["said"]
     assert first["said"] == "right"
-    assert first["cells"] == [["answer_1 = 6", ""]]
+    assert first["cells"] == [["answer_1 = 6", "answer_1 = 6"]]  # beside it what it printed
     grader.ended = Limit("it was still running after {seconds:g} seconds", {"seconds": 1})
     assert grader.graded(lesson, 1, answers, "cy")["why"] == grader.ended
     grader.ended = say("its process was ended")

@@ -191,17 +191,19 @@ def test_an_error_says_where():
 
 
 def test_what_to_look_at_first(tmp_path):
-    """Answers that reach for their check come first, of them those with points, then odd ones; others are left out."""
+    """First come answers that reach for their check, with points before without, then odd ones, by what is to be read."""
     rows = [graded(result(1, why=LATE), student="ended"), graded(result(1), notes={1: [MOVED]}, student="moved"),
             graded(result(0), notes={1: [FORGED]}, student="tried"), graded(result(1), student="plain"),
             graded(result(1, "right", cells=[("answer <1>", "shown")]), notes={1: [FORGED]}, student="forged"),
             graded(result(None, why="fails"), student="broken"),
-            graded(result(1), notes={1: [say("please look at it")]}, student="said")]
+            graded(result(1), notes={1: [say("please look at it")]}, student="said"),
+            graded(result(1), notes={1: [say("a note")]}, student="reads")]
+    rows[-1].answers = rows[-1].answers._replace(to_read={1: 1})
     page = looked_at(rows, tmp_path)
     assert re.findall("<h2>(.*?) · 01-small · Exercise 1 · twice k</h2>", page) == [
-        "forged", "tried", "moved", "ended", "said"]
+        "forged", "tried", "moved", "reads", "ended", "said"]
     assert "look at it</p>\n<pre>answer &lt;1&gt;</pre>\n<p>It printed:</p><pre>shown</pre>\n<p>The check:" in page
-    assert page.count("points: 1 of 1") == 4
+    assert page.count("points: 1 of 1") == 5
     assert "Nothing can be proof against code that runs beside its own check" in page
     assert "Nothing odd was found" in looked_at([graded(result(1))], tmp_path)
 
