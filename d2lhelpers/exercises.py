@@ -3,6 +3,7 @@ import contextlib
 import inspect
 import os
 import signal
+import sys
 import textwrap
 import threading
 import traceback
@@ -151,7 +152,10 @@ def check(answer: object, *rules: tuple, seconds: int = 0) -> bool:
     from .plain import plain  # imports NumPy
     try:
         with time_limit(CHECK_SECONDS):
-            answer = answer if callable(answer) else plain(answer)
+            if callable(answer):
+                _finish_earlier_work()
+            else:
+                answer = plain(answer)
             faults = (_fault(answer, *rule) for rule in [OF_ANY_ANSWER, *rules])
             fault = next((each for each in faults if each), None)
     except Endless:
@@ -185,6 +189,13 @@ def match_number(answer: Any, right: float, mistakes: Collection[float]) -> floa
         return right
     nearest = min([right, mistake], key=distance)
     return nearest if distance(nearest) <= 0.05 else None
+
+
+def _finish_earlier_work():
+    """Let MXNet finish what was begun before the answer is called: an error in that is not the answer's."""
+    if "mxnet" in sys.modules:
+        with contextlib.suppress(Exception):
+            sys.modules["mxnet"].nd.waitall()
 
 
 def _has_known_type(answer):

@@ -29,6 +29,8 @@ from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NumberObjec
 
 from editions import __main__, copies, folders, lessons, student, translations
 from editions import browser as browsers
+from editions.grading import grade
+from editions.grading.remarks import say
 from editions.site import book, pages
 from editions.site.colab_and_kaggle import OPENS
 from editions.slides import deck
@@ -125,18 +127,20 @@ def test_a_broken_lesson_is_named(small):
     (["site", "--repository", "foo"], None, "'foo' is not of the form owner/name"),
     (["student"], OSError(28, "No space left on device"), r"out: No space left on device\. Nothing that you wrote"),
     (["student"], shutil.Error([("a", "b", "a reason"), ("c", "d", "another")]), r"out: a reason\. Nothing that you"),
+    (["grade"], zipfile.BadZipFile(say("{a} file", a="no zip")), "out: no zip file$"),
 ])
 def test_an_error_is_one_sentence(small, monkeypatch, capsys, arguments, error, words):
-    """A wrong argument or a full disk ends the command with one sentence that says what is wrong."""
+    """A wrong argument, a full disk or a bad zip file ends the command with a sentence that says what is wrong."""
     def fail(*_, **__):
         raise error
 
     monkeypatch.setattr(sys, "argv", ["editions", *arguments, str(small / "out")])
     monkeypatch.setattr(shutil, "copytree", fail)
+    monkeypatch.setattr(grade, "grade", fail)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     with pytest.raises(SystemExit) as ended:
         __main__.main()
-    assert re.search(words, f"{ended.value} {capsys.readouterr().err}")
+    assert re.search(words, f"{ended.value} {capsys.readouterr().err}".strip())
 
 
 @pytest.mark.parametrize(("arguments", "written"), [
@@ -164,6 +168,18 @@ def test_each_command_writes_its_edition(monkeypatch, arguments, written):
     monkeypatch.setattr(sys, "argv", ["editions", *arguments, "build/edition"])
     __main__.main()
     assert done == written
+
+
+def test_stored_lessons_in_another_language(small, monkeypatch):
+    """Each lesson is written as it is stored, beside what it uses, to be presented in another language."""
+    folder = small / "stored"
+    monkeypatch.setattr(sys, "argv", ["editions", "stored", "--language", "zh", str(folder)])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    __main__.main()
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == {
+        "01-a.ipynb", "pytorch/01-b.ipynb", "img/a.svg", "pytorch/checks_pytorch/rules.py",
+        "pytorch/checks_pytorch/messages.mo", folders.MARK}
+    assert [cell.source for cell in cells(folder / "01-a.ipynb")] == ["A title", "Only for the speaker", "42"]
 
 
 @pytest.mark.parametrize(("words", "passed_on"), [

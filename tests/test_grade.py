@@ -133,7 +133,7 @@ def test_a_check_is_imported_before_the_answer(lesson):
 
 @pytest.fixture
 def grader(tmp_path, monkeypatch, lesson):
-    """Return a Grader whose cells seem to print themselves; `grader.shows` is what a check prints, or `ended` ends it."""
+    """Return a Grader that runs nothing: cells print themselves, a check `grader.shows`, and `grader.ended` ends it."""
     def run(sources, where, place, limits):
         grader.ran.append(sources)
         grader.seconds = limits.seconds

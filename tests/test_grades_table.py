@@ -191,7 +191,7 @@ def test_an_error_says_where():
 
 
 def test_what_to_look_at_first(tmp_path):
-    """First come answers that reach for their check, with points before without, then odd ones, by what is to be read."""
+    """Answers that reach for their check come first, those with points before others, then odd ones; no plain one."""
     rows = [graded(result(1, why=LATE), student="ended"), graded(result(1), notes={1: [MOVED]}, student="moved"),
             graded(result(0), notes={1: [FORGED]}, student="tried"), graded(result(1), student="plain"),
             graded(result(1, "right", cells=[("answer <1>", "shown")]), notes={1: [FORGED]}, student="forged"),

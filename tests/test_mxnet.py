@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from d2lhelpers import Timeline, allreduce, configure_engine, devices, evaluate_accuracy
+from d2lhelpers.exercises import check
 from d2lhelpers.mxnet import lines_that_wait, loading
 from d2lhelpers.mxnet.loading import Loads, begun_early, begun_inside, draw_pictures, kind, start_threads
 from d2lhelpers.timeline import Operator
@@ -269,3 +270,18 @@ def test_a_call_that_keeps_the_lock_is_not_overtaken():
     assert begun_inside(lambda _: time.sleep(0.001)) > 5
     assert begun_inside(lambda _: [number ^ 1 for number in range(10_000)]) < 5
     assert sys.getswitchinterval() == before
+
+
+def test_an_error_of_earlier_work_is_not_the_answers():
+    """A check does not take an error in work that was begun before it for one in the answer, which it still finds."""
+    def fails():
+        return mx.np.random.normal(0, -1, (2, 2))
+
+    def answer():
+        return mx.np.ones(2)
+
+    rule = "fails", lambda answer: [answer(), mx.nd.waitall()], ""
+    fails()
+    assert check(answer, rule)
+    assert not check(fails, rule)
+    assert check(answer, rule)

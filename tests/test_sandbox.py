@@ -235,6 +235,13 @@ def test_a_flood_is_shortened():
     assert (longer[0], longer[-1], len(longer)) == ("1", "2", len(fits) + len("\n[...]\n"))
 
 
+def test_a_run_that_sends_nothing_is_told(place, monkeypatch):
+    """Of a run whose process ends before it has sent anything, no cell has outputs, and the remark says so."""
+    monkeypatch.setattr(runs, "execute", print)
+    outputs, why = runs.run(["1"], Path(), place, runs.RunLimits())
+    assert (outputs, why.shown()) == ([[]], "its process was ended")
+
+
 @pytest.mark.parametrize(("call", "why"), [
     ((time.sleep, 9), "took more than 1 seconds to read"), ((bytearray, 10**9), "takes more than 0.5 GB"),
     ((int, "x"), "could not be read (ValueError: invalid literal"), ((os._exit, 0), "the process that read it ended")],

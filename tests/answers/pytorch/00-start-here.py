@@ -4,7 +4,7 @@ answer_1 = f"{(max(spans)[1] - min(spans)[0]) / plain:.3g}"
 
 # %% 1 right
 first, *_, last = gaps.operators
-answer_1 = round((last.end - first.start) / plain, 2)
+answer_1 = round((last.end - first.start) / plain, 3)
 
 # %% 1 right, each line
 answer_1 = (gaps.operators[-1].end - gaps.operators[0].start) / plain
@@ -22,6 +22,6 @@ answer_1 = gaps.operators[-1].end - gaps.operators[0].start - plain  # differenc
 answer_1 = 100 * (gaps.operators[-1].end - gaps.operators[0].start) / plain  # in-percent
 answer_1 = gaps.operators[-1].end - gaps.operators[0].start  # time-alone
 answer_1 = (gaps.operators[-1].end - gaps.operators[0].start) * 1e3 / plain  # mixed-units
-answer_1 = -40  # near no time and no ratio  # another-ratio
+answer_1 = -4e10  # near no time and no ratio  # another-ratio
 answer_1 = gaps  # no-number
 answer_1 = lambda: gaps.end / plain  # no-number
