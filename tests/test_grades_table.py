@@ -1,9 +1,12 @@
 """What `make grade` tells: grades.csv, the students' pages, the instructor's page, and the lines on the screen."""
 import contextlib
 import csv
+import itertools
 import re
 import subprocess
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook, new_output
@@ -315,6 +318,17 @@ def test_the_screen_tells_from_the_beginning(screen, tmp_path):
     assert [line.endswith(" · 1 min left") for line in lines[3:5] + lines[6:8]] == [True, False] * 2
     assert "· 01-small · points: 1 of 2 · exercise 2: not graded · 1 min left" in lines[6]
     assert lines[8:] == [f"2 lines in {tmp_path / 'out'}: grades.csv, look-first.html, and feedback/ for the students"]
+
+
+def test_the_time_left_is_that_of_those_before(monkeypatch, capsys):
+    """If each takes ten minutes, thirty are left after the first of four, and none is told after the last."""
+    monkeypatch.setattr(feedback, "time", SimpleNamespace(monotonic=itertools.count(0, 600).__next__))
+    waiting = {Future(): "a row" for _ in range(4)}
+    for each in waiting:
+        each.set_result(None)
+    feedback.show_progress(waiting, str, ENGLISH)
+    assert capsys.readouterr().out.splitlines() == [
+        "[1/4] a row · 30 min left", "[2/4] a row · 20 min left", "[3/4] a row · 10 min left", "[4/4] a row"]
 
 
 # Other languages
