@@ -143,6 +143,14 @@ def test_an_error_is_one_sentence(small, monkeypatch, capsys, arguments, error, 
     assert re.search(words, f"{ended.value} {capsys.readouterr().err}".strip())
 
 
+def test_an_edition_must_be_named(monkeypatch, capsys):
+    """Without a word the command ends with the choices."""
+    monkeypatch.setattr(sys, "argv", ["editions"])
+    with pytest.raises(SystemExit):
+        __main__.main()
+    assert "required: EDITION" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("arguments", "written"), [
     (["copies"], ["copies"]), (["student"], ["student"]), (["slides"], ["slides"]),
     (["slides", "--pdf"], ["slides", "printed by a browser"]),

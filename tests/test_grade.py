@@ -131,6 +131,13 @@ def test_a_check_is_imported_before_the_answer(lesson):
                               check=True).stdout == f"WORD {points}\n"
 
 
+def test_where_a_check_is_imported(lesson):
+    """A check is imported right after the last set-up cell, or after the first cell if none of the set-up is left."""
+    setup, slow, size = (cell_of(lesson.cells, name) for name in ("setup", "slow", "size"))
+    for cells, index in ([setup, slow], 1), ([slow, setup, size], 2), ([slow, size], 1):
+        assert grading.after_setup(cells, lesson) == index
+
+
 @pytest.fixture
 def grader(tmp_path, monkeypatch, lesson):
     """Return a Grader that runs nothing: cells print themselves, a check `grader.shows`, and `grader.ended` ends it."""
