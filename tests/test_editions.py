@@ -929,7 +929,7 @@ def test_a_book_is_printed(browser, tmp_path):
 @pytest.mark.weekly
 def test_the_site_as_a_book(browser, tmp_path, monkeypatch):
     """`make site PDF=1 EPUB=1` also makes a PDF and an EPUB of all lessons, of a size that can be sent."""
-    monkeypatch.setattr(browsers, "chromium", lambda: contextlib.nullcontext(browser))
+    monkeypatch.setattr(pages, "chromium", lambda: contextlib.nullcontext(browser))
     pages.write_site(tmp_path / "site", pdf=True, epub=True)
     with zipfile.ZipFile(tmp_path / "site" / "lessons.epub") as epub:
         for name in epub.namelist():
