@@ -228,7 +228,8 @@ def test_as_the_last_line_of_a_cell_it_shows_its_figures():
     timeline._keep([Operator("dot", "cpu(0)", 0.1, 0.4)], 0.2, 3, [(0.1, 0.2)])
     assert repr(timeline) == ("1 operators in 400.00 ms: cpu(0) busy 75%\n"
                               "Python: 3 calls, 1 waits, done after 200.00 ms")
-    assert repr(Timeline()).startswith("0 operators in 0.00 ms: no operators")
+    assert repr(Timeline()) == ("0 operators in 0.00 ms: no operators\n"
+                                "Python: 0 calls, 0 waits, done after 0.00 ms")
     assert made(("a", "one", 0, 1), ("a", "two", 0, 3)).utilization == {"one": 0.333, "two": 1}
 
 

@@ -54,6 +54,7 @@ def test_a_stage_records_a_step():
         from d2lhelpers.torch.pipeline import RecordedStage
         rank = distributed.get_rank()
         stage = RecordedStage(torch.nn.Linear(3, 3), rank, 2)
+        assert stage.seconds == 0  # until `restart` says otherwise
         stage.restart(0.001)
         schedule = ScheduleGPipe(stage, 2, loss_fn=torch.nn.functional.mse_loss)
         inputs = [torch.ones(4, 3)] if rank == 0 else []
