@@ -91,6 +91,8 @@ PACKINGS = [  # what is packed, the students with their numbers, and how many wa
     # Brightspace: with folders, without, with its page
     ("index.html | 1-9 - Ann Lee - 26 November, 2026 1000 AM/a.ipynb | 2-9 - Bo - Nov 26, 2026 126 PM - a.ipynb",
      ["Ann Lee 1-9", "Bo 2-9"], 0),
+    ("index.html | 1-9 - Ann Lee - 26 November, 2026 1000 AM/index.html | 2-9 - Bo - Nov 26, 2026 126 PM - a.ipynb",
+     ["Ann Lee 1-9", "Bo 2-9"], 0),  # the other page is a student's own
     # Folders of students; what is in them does not matter
     ("Ännchen Müller/deep/er.ipynb | bo/01-small.ipynb | ann (2)/02-big.ipynb", ["ann (2)", "bo", "Ännchen Müller"], 0),
     ("ann/week 3/x.ipynb | ann/week 4/x.ipynb | bo/week 3/x.ipynb | bo/week 4/x.ipynb", ["ann", "bo"], 0),
@@ -310,7 +312,7 @@ def test_a_student_has_a_share(tmp_path, monkeypatch):
     light = submissions.light_notebook(tmp_path / "bo.ipynb", ())[2]
     assert light < size
     with monkeypatch.context() as change:
-        change.setattr(submissions, "MAX_BYTES", 2 * size)
+        change.setattr(submissions, "MAX_BYTES", size)
         assert [student for student, _, said in read(tmp_path)[0] if said.startswith("was not read")] == 3 * ["ann"]
     for name, limit, problem in [("MAX_STUDENT_FILES", 2, "was not read: a student may have 2 files"),
                                  ("MAX_STUDENT_BYTES", 2 * size, "was not read"),
