@@ -173,11 +173,13 @@ def check(answer: object, *rules: tuple, seconds: int = 0) -> bool:
 def match_number(answer: Any, right: float, mistakes: Collection[float]) -> float | None:
     """Return the right number or known mistake that an answer matches, or is nearest to; None if it is near none.
 
-    An answer with three digits of the right number is right, but if it is exactly a mistake, it is that mistake.
-    Lesson: 00-start-here.
+    An answer with three digits or two decimal places of the right number is right, but if it is exactly a mistake, it
+    is that mistake. Lesson: 00-start-here.
 
     >>> [match_number(answer, 2.512, [2.5]) for answer in (2.51, 2.5, "4")]
     [2.512, 2.5, None]
+    >>> [match_number(answer, 0.6164, [0.6206]) for answer in (0.62, 0.621)]
+    [0.6164, 0.6206]
     """
     def distance(number):
         return abs(float(answer) / number - 1)
@@ -185,7 +187,7 @@ def match_number(answer: Any, right: float, mistakes: Collection[float]) -> floa
     mistake = min(mistakes, key=distance)
     is_mistake = distance(mistake) <= 1e-6
     tolerance = 1e-9 if is_mistake else 0.005  # all digits, or three
-    if distance(right) <= tolerance:
+    if distance(right) <= tolerance or (not is_mistake and float(answer) == round(right, 2)):
         return right
     nearest = min([right, mistake], key=distance)
     return nearest if distance(nearest) <= 0.05 else None

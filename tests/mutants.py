@@ -141,7 +141,7 @@ def changed_line(old, new):
 
 def prepare_for_forks():
     """Import what the forks need, and let the conftest.py of the current folder set their environment."""
-    sys.path[:0] = [os.getcwd(), os.path.join(os.getcwd(), "tests")]  # `lessons` and its folder, too, are the copy's
+    sys.path[:0] = [os.getcwd(), os.path.join(os.getcwd(), "tests")]  # the tests' modules, too, are the copy's
     for name in ["conftest", *PRELOADED]:
         with contextlib.suppress(ImportError):
             import_module(name)

@@ -144,7 +144,7 @@ def test_an_error_is_one_sentence(small, monkeypatch, capsys, arguments, error, 
 
 
 def test_an_edition_must_be_named(monkeypatch, capsys):
-    """Without a word the command ends with the choices."""
+    """Without the name of an edition the command ends, and says that it needs one."""
     monkeypatch.setattr(sys, "argv", ["editions"])
     with pytest.raises(SystemExit):
         __main__.main()

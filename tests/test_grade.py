@@ -140,7 +140,7 @@ def test_where_a_check_is_imported(lesson):
 
 @pytest.fixture
 def grader(tmp_path, monkeypatch, lesson):
-    """Return a Grader that runs nothing: cells print themselves, a check `grader.shows`, and `grader.ended` ends it."""
+    """Return a Grader that runs nothing: cells print themselves, a check `grader.shows`; `grader.ended` ends it."""
     def run(sources, where, place, limits):
         grader.ran.append(sources)
         grader.seconds = limits.seconds

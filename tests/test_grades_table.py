@@ -194,7 +194,7 @@ def test_an_error_says_where():
 
 
 def test_what_to_look_at_first(tmp_path):
-    """Answers that reach for their check come first, those with points before others, then odd ones; no plain one."""
+    """First answers that reach for their check, those with points before others; then odd ones; no plain ones."""
     rows = [graded(result(1, why=LATE), student="ended"), graded(result(1), notes={1: [MOVED]}, student="moved"),
             graded(result(0), notes={1: [FORGED]}, student="tried"), graded(result(1), student="plain"),
             graded(result(1, "right", cells=[("answer <1>", "shown")]), notes={1: [FORGED]}, student="forged"),
@@ -320,8 +320,8 @@ def test_the_screen_tells_from_the_beginning(screen, tmp_path):
     assert lines[8:] == [f"2 lines in {tmp_path / 'out'}: grades.csv, look-first.html, and feedback/ for the students"]
 
 
-def test_the_time_left_is_that_of_those_before(monkeypatch, capsys):
-    """If each takes ten minutes, thirty are left after the first of four, and none is told after the last."""
+def test_the_time_left(monkeypatch, capsys):
+    """If each answer takes ten minutes, thirty are left after the first of four; after the last, no time is shown."""
     monkeypatch.setattr(feedback, "time", SimpleNamespace(monotonic=itertools.count(0, 600).__next__))
     waiting = {Future(): "a row" for _ in range(4)}
     for each in waiting:

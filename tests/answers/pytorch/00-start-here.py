@@ -4,7 +4,7 @@ answer_1 = f"{(max(spans)[1] - min(spans)[0]) / plain:.3g}"
 
 # %% 1 right
 first, *_, last = gaps.operators
-answer_1 = round((last.end - first.start) / plain, 3)
+answer_1 = round((last.end - first.start) / plain, 2)
 
 # %% 1 right, each line
 answer_1 = (gaps.operators[-1].end - gaps.operators[0].start) / plain
