@@ -49,7 +49,7 @@ MORE_TESTS = {
     "d2lhelpers/torch/gpt.py": ["torch_bottleneck -k formula"],
     "d2lhelpers/torch/jobs.py": ["torch_jobs -m slow -k gpt_train"],
     "d2lhelpers/torch/work.py": ["torch_bottleneck -k 'formula or bytes'"],
-    "editions/__main__.py": ["editions", "editions -m slow -k terminated"],
+    "editions/__main__.py": ["editions", "grades_table -k results_of", "editions -m slow -k terminated"],
     "editions/copies.py": ["editions", "editions -m slow -k terminated"],
     "editions/grading": ["grade"],
     "editions/grading/answers.py": ["answers_found"],

@@ -128,9 +128,10 @@ def test_a_broken_lesson_is_named(small):
     (["student"], OSError(28, "No space left on device"), r"out: No space left on device\. Nothing that you wrote"),
     (["student"], shutil.Error([("a", "b", "a reason"), ("c", "d", "another")]), r"out: a reason\. Nothing that you"),
     (["grade"], zipfile.BadZipFile(say("{a} file", a="no zip")), "out: no zip file$"),
+    (["grade"], KeyboardInterrupt(), "^interrupted: the same command goes on from here$"),
 ])
 def test_an_error_is_one_sentence(small, monkeypatch, capsys, arguments, error, words):
-    """A wrong argument, a full disk or a bad zip file ends the command with a sentence that says what is wrong."""
+    """A wrong argument, a full disk, a bad zip file or Ctrl-C ends the command with a sentence that says why."""
     def fail(*_, **__):
         raise error
 

@@ -248,13 +248,13 @@ def test_only_the_lesson_that_was_set():
 
 def test_each_submission_has_results_of_its_own(tmp_path):
     """No two folders or zip files that lie beside one another share the folder of results."""
-    for name in ("day1.1", "day1.2", "it's", "week1"):
+    for name in ("day1.1", "day1.2", "it's", "week1", "week3.zip"):
         (tmp_path / name).mkdir()
     for name in ("week1.zip", "week2.zip"):
         (tmp_path / name).touch()
     names = [__main__.results_of(path).name for path in sorted(tmp_path.iterdir())]
     assert names == ["day1.1-graded", "day1.2-graded", "it's-graded", "week1-graded", "week1.zip-graded",
-                     "week2-graded"]
+                     "week2-graded", "week3.zip-graded"]
 
 
 @pytest.mark.parametrize("variable", ["SUBMISSIONS", "HANDED_IN"])
