@@ -1,5 +1,6 @@
 import contextlib
 import functools
+import gc
 import itertools
 import multiprocessing
 import os
@@ -400,6 +401,16 @@ def test_a_rank_takes_the_variables_that_are_given():
 
     in_group(len, "ab")
     assert in_group(look, TORCH_DISTRIBUTED_DEBUG="INFO", HOME=None) == [("INFO", None)] * 2
+
+
+@needs_torch
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere ranks are not forked")
+def test_a_rank_collects_its_own_garbage_alone():
+    """A collection in a rank looks at what the rank has made, not at the modules that were imported before the fork."""
+    def tracked():
+        return len(gc.get_objects())
+
+    assert max(in_group(tracked)) < 1000  # PyTorch alone makes hundreds of thousands
 
 
 @needs_torch

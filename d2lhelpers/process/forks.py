@@ -4,6 +4,7 @@ On its own, multiprocessing would run the reader's script again in each new proc
 environment variables that were set when the server started.
 """
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -161,6 +162,7 @@ def _fork_and_guard(file, variables, path, alive):
     _leave_session()
     _redirect_outputs(file)
     adopt_orphans()
+    gc.freeze()  # of what was imported nothing is garbage: a collection in a rank need not look at it
     fork = os.fork()
     if fork:  # this is the guard
         exit_with_status(_watch(fork, file, alive))
