@@ -126,10 +126,10 @@ def source_of(lesson, cell_id):
 
 LESSONS = [Lesson(path) for pattern in ("[!.]*.ipynb", "[!.]*/[!.]*.ipynb") for path in sorted(NOTEBOOKS.glob(pattern))]
 INSTALLED = [lesson for lesson in LESSONS if not lesson.framework or find_spec(lesson.framework)]
-# After every change a lesson of each kind runs in other environments: the first ones, and one each with sliders, with a
-# compiler, and with ranks. All others do so once a week.
-KINDS = ["00-start-here", "03-asynchronous-computation", "pytorch/00-start-here", "pytorch/02-where-graphs-break",
-         "pytorch/05-sharding"]
+# After every change a lesson of each kind runs in other environments: the first ones, and the quickest with sliders, with
+# a compiler, and with ranks. All others do so once a week.
+KINDS = ["00-start-here", "pytorch/00-start-here", "deeper/a-thousand-machines", "pytorch/02-where-graphs-break",
+         "deeper/tokens-and-experts"]
 
 
 def each_kind():

@@ -829,7 +829,7 @@ def test_a_poor_page_is_caught(browser, tmp_path):
 
 
 @pytest.mark.slow
-def test_folded_code_opens_by_keyboard(browser, site):
+def test_folded_code_on_a_page_opens_by_keyboard(browser, site):
     """The code of a cell that measures is folded; from the keyboard, one key opens it and closes it again."""
     page = browsers.new_page(browser)
     page.goto((site / "01-imperative-and-symbolic.html").as_uri())
