@@ -126,7 +126,7 @@ def source_of(lesson, cell_id):
 
 LESSONS = [Lesson(path) for pattern in ("[!.]*.ipynb", "[!.]*/[!.]*.ipynb") for path in sorted(NOTEBOOKS.glob(pattern))]
 INSTALLED = [lesson for lesson in LESSONS if not lesson.framework or find_spec(lesson.framework)]
-# After every change a lesson of each kind runs in other environments: the first ones, and the quickest with sliders, with
+# After every change a lesson of each kind runs in other environments: the first ones, and quick ones with sliders, with
 # a compiler, and with ranks. All others do so once a week.
 KINDS = ["00-start-here", "pytorch/00-start-here", "deeper/a-thousand-machines", "pytorch/02-where-graphs-break",
          "deeper/tokens-and-experts"]

@@ -44,7 +44,7 @@ CLUSTER = {
     "no UTF-8": ({"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}, {}),
 }
 MACHINES = {"desktop": DESKTOP, "cluster": CLUSTER}
-SLOW = re.compile("pytorch/0[124-7]|^0[367]-|settings")  # run once: half a minute or more, most of it in other processes
+SLOW = re.compile("pytorch/0[124-7]|^0[367]-|settings")  # run once: half a minute, most of it in other processes
 STARTS = [lesson for lesson in INSTALLED if lesson.name.endswith("00-start-here")]
 
 
