@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from importlib.util import find_spec
+from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
@@ -206,6 +207,16 @@ def pytest_terminal_summary(terminalreporter):
     """Print one line for each thing that was left out."""
     for what, why in LEFT_OUT.items():
         terminalreporter.write_line(f"left out: {what}: {why}")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fork_server():
+    """End multiprocessing's fork server after a file: ranks need one that imports PyTorch, grading another one."""
+    server = forkserver._forkserver
+    modules = server._preload_modules
+    yield
+    server._stop()
+    server.set_forkserver_preload(modules)
 
 
 @pytest.fixture(scope="module")
