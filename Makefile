@@ -40,10 +40,10 @@ lab: setup ## opens your own copy of the lessons (LESSONS=stored: the originals,
 
 EVERYTHING = $(if $(ALL),--all)
 NBGRADER = .venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra nbgrader
-test: setup ## runs what has changed of the tests, and of 22 notebooks without their exercises (ALL=1 runs all of it)
+test: setup ## runs what has changed of the tests, and of 18 notebooks without their exercises (ALL=1 runs all of it)
 	.venv/bin/python -m pytest $(EVERYTHING) $(ARGS)
 
-test-all: setup ## also runs the slow tests: exercises, deeper notebooks, ablations, browsers (half an hour)
+test-all: setup ## also runs the slow tests: exercises, the other notebooks, ablations, browsers (half an hour)
 	$(if $(CI),$(NBGRADER))
 	$(if $(CI),$(if $(NO_JAX),,$(MAKE) jax))
 	.venv/bin/python -m pytest -m 'not weekly' $(EVERYTHING) $(ARGS)

@@ -3,13 +3,12 @@
 An item follows the cells of a lesson for each exercise whose answers are in a table. It runs in the kernel in which the
 cells have run. If it is selected alone, it first runs the cells that it needs.
 """
-import re
 from pathlib import Path
 
 import depends
 import pytest
 from answer_tables import of_lesson
-from lessons import NOTEBOOKS, Lesson
+from lessons import LONG, NOTEBOOKS, Lesson
 from nbval.plugin import IPyNbFile
 
 from d2lhelpers import attempts
@@ -22,8 +21,6 @@ LIMITS = ("from d2lhelpers import attempts as a, exercises as e; "
           "e.CHECK_SECONDS, a.PATIENCE, e.broken = {}, {}, '-'; del a, e")
 LIMIT = 600  # seconds after which a cell is stopped
 LOADED = "import sys; print(*[m.__file__ for m in [*sys.modules.values()] if getattr(m, '__file__', 0)], sep='\\n')"
-# Once a week: where an answer runs for long in several processes, and deeper notebooks.
-WEEKLY = re.compile("make-it|many-machines|deeper/")
 
 
 class LessonFile(IPyNbFile):
@@ -64,7 +61,7 @@ class AnswersItem(pytest.Item):
         self.answers = answers
         self.add_marker(pytest.mark.slow)
         self.add_marker(pytest.mark.one_job)
-        if WEEKLY.search(self.parent.lesson.name):
+        if LONG.search(self.parent.lesson.name):
             self.add_marker(pytest.mark.weekly)
 
     def runtest(self):
