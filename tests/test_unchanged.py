@@ -50,7 +50,8 @@ def test_a_change_of_one_byte_changes_the_key(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("file", "all_lessons"), [
-    ("test_lessons.py", True), ("test_translations.py", True), ("test_score.py", False), ("test_timeline.py", False)])
+    ("test_lessons.py", True), ("test_translations.py", True), ("test_score.py", False), ("test_timeline.py", False),
+    ("test_torch_jobs.py", False)])
 def test_tests_that_read_lessons_depend_on_all(file, all_lessons):
     """Tests that read notebooks depend on every one of them, other tests on none, and all on the helpers."""
     found = depends.files(ROOT / "tests" / file)
