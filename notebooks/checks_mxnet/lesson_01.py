@@ -202,8 +202,8 @@ def check_3(answer, rows):
         return abs(gain(*case) - right_gain(*case)) < 0.006  # two decimals are enough
 
     def gains(function, *case):
-        """Return a gain as a plain number, rounded like that of the reader's."""
-        return round(float(function(*case)), 2)
+        """Return a gain as a number that a hint can show; a reader's own rounding is within the tolerance."""
+        return round(float(function(*case)), 4)
 
     return check(
         answer,
