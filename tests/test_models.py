@@ -43,6 +43,28 @@ def model(browser):
     page.close()
 
 
+def contrast(colour, other):
+    """Return the contrast of two colours, such as #0072b2, from 1 to 21, as WCAG 2.2 defines it."""
+    def luminance(text):
+        shares = [int(text[place:place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+        return np.dot(linear, [0.2126, 0.7152, 0.0722])
+
+    darker, lighter = sorted(map(luminance, (colour, other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize(("theme", "page"), [("light", "#ffffff"), ("dark", "#14181e")])
+def test_colours_can_be_seen(theme, page):
+    """In the light and in the dark each colour of a model has the contrast to the page that text needs: 4.5."""
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    rules = re.findall(r"([^{}]*)\{([^{}]*--blue:[^{}]*)\}", (MODELS / "models.css").read_text(encoding="utf-8"))
+    [rule] = [rule for where, rule in rules if ('"dark"' in where) == (theme == "dark")]
+    colours = re.findall(r"--(\w+): (#\w{6});", rule)
+    assert len(colours) == 5
+    assert [name for name, colour in colours if contrast(colour, page) < 4.5] == []
+
+
 def equal(value):
     """Return an expected value of the model, up to rounding."""
     return pytest.approx(value, rel=1e-9)
