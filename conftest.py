@@ -168,7 +168,7 @@ def pytest_collection_modifyitems(items):
     """Put the longest tests first; mark those that are slow, and the cells that may fail on one core."""
     items.sort(key=lambda item: getattr(LONGEST.match(item.nodeid), "lastindex", None) or 99)
     for item in items:
-        if item.path.suffix == ".ipynb" and LONG.search("/".join(item.path.parts[-2:])):
+        if hasattr(item.parent, "lesson") and LONG.search(item.parent.lesson.name):
             item.add_marker(pytest.mark.slow)
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.one_job)

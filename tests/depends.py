@@ -25,7 +25,7 @@ PLACES = [ROOT, ROOT / "tests", ROOT / "notebooks", ROOT / "notebooks" / "script
 ALL_RUNS = [  # what every run of a lesson depends on
     "conftest.py", "pyproject.toml", "requirements.txt", "requirements-pytorch.txt", "tests/sanitize.cfg",
     "tests/one_run.py", "tests/lessons.py", "tests/answer_tables.py"]
-LESSONS_MATTER = re.compile(r'notebooks(?!" / "scripts")|ipynb|LESSONS')  # in a file of tests
+LESSONS_MATTER = re.compile(r'notebooks(?!" / "scripts")|ipynb|LESSONS')  # in tests; a script has a name of its own
 
 
 @functools.cache

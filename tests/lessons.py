@@ -126,7 +126,7 @@ def source_of(lesson, cell_id):
 
 LESSONS = [Lesson(path) for pattern in ("[!.]*.ipynb", "[!.]*/[!.]*.ipynb") for path in sorted(NOTEBOOKS.glob(pattern))]
 INSTALLED = [lesson for lesson in LESSONS if not lesson.framework or find_spec(lesson.framework)]
-# Notebooks that are slow: the deeper ones, and those of which many cells start several processes or train again.
+# Notebooks that are slow: the deeper ones, and those whose cells or answers start processes or train again and again.
 LONG = re.compile("deeper/|many-machines|make-it-fast")
 # After every change a lesson of each kind runs in other environments: the first ones, and quick ones with sliders, with
 # a compiler, and with ranks. All others do so once a week.

@@ -56,7 +56,7 @@ def contrast(colour, other):
 
 @pytest.mark.parametrize(("theme", "page"), [("light", "#ffffff"), ("dark", "#14181e")])
 def test_colours_can_be_seen(theme, page):
-    """In the light and in the dark each colour of a model has the contrast to the page that text needs: 4.5."""
+    """In the light and in the dark each colour of a model has the contrast that text needs to the theme's page: 4.5."""
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     rules = re.findall(r"([^{}]*)\{([^{}]*--blue:[^{}]*)\}", (MODELS / "models.css").read_text(encoding="utf-8"))
     [rule] = [rule for where, rule in rules if ('"dark"' in where) == (theme == "dark")]

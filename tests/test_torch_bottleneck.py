@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader
 
 from d2lhelpers.machine import MachineLimits
 from d2lhelpers.torch import bottleneck
-from d2lhelpers.torch.bottleneck import Breakdown, find_bottleneck, least_seconds, plot_parts, training_flops
+from d2lhelpers.torch.bottleneck import Breakdown, find_bottleneck, plot_parts, training_flops
 from d2lhelpers.torch.gpt import GPT
 from d2lhelpers.torch.work import count_work
 
@@ -89,20 +89,6 @@ def test_both_times_are_of_one_moment(monkeypatch):
     monkeypatch.setattr(bottleneck, "_run_queue_wait", lambda: next(told))
     before = time.perf_counter()
     assert before <= bottleneck._unqueued_time() + 5 <= time.perf_counter()
-
-
-def test_the_fewest_seconds_of_calls_in_turns():
-    """Functions are called in turns, and of each the shortest call counts."""
-    called = []
-
-    def call(name, sleeps):
-        called.append(name)
-        time.sleep(next(sleeps))
-
-    slow, fast = iter([0.3, 0.2, 0.4]), iter([0.05, 0.3, 0.3])
-    seconds = least_seconds(lambda: call("slow", slow), lambda: call("fast", fast))
-    assert called == ["slow", "fast"] * 3
-    assert 0.05 <= seconds[1] < 0.2 <= seconds[0] < 0.3
 
 
 def test_the_largest_part_binds():

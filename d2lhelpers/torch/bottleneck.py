@@ -70,24 +70,6 @@ def find_bottleneck(fn: Callable[[], object], machine: MachineLimits) -> Breakdo
                  counts.calls * machine.dispatch, counts.bytes / machine.bandwidth, counts.flops / machine.peak, counts)
 
 
-def least_seconds(*functions: Callable[[], object], repeat: int = 3) -> list[float]:
-    """Call the functions in turns, and return the fewest seconds that each of them took in `repeat` calls.
-
-    Seconds in which other programs had this thread's core do not count (on Linux). Lesson:
-    pytorch/10-find-the-bottleneck.
-
-    >>> [0.2 < seconds < 2 for seconds in least_seconds(lambda: time.sleep(0.2), lambda: None)]
-    [True, False]
-    """
-    found = [[] for _ in functions]
-    for _ in range(repeat):
-        for fn, seconds in zip(functions, found, strict=True):
-            with _Clock() as clock:
-                fn()
-            seconds.append(clock.used + clock.idle)
-    return [min(seconds) for seconds in found]
-
-
 def plot_parts(found: Mapping[str, Breakdown]) -> None:
     """Draw one bar for each `Breakdown`, all of the same length, divided into the five parts.
 

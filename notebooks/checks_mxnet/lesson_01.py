@@ -202,7 +202,7 @@ def check_3(answer, rows):
         return abs(gain(*case) - right_gain(*case)) < 0.006  # two decimals are enough
 
     def gains(function, *case):
-        """Return a gain as a number that a hint can show; a reader's own rounding is within the tolerance."""
+        """Return a gain with few enough decimals for a hint, and enough to find any fault."""
         return round(float(function(*case)), 4)
 
     return check(
