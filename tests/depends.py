@@ -1,7 +1,7 @@
 """Which files of the project a notebook or a file of tests depends on, and one hash for all that they hold.
 
-A file depends on what it imports, and on the Python files that it names, and so does each of these. Nothing is run to
-find that out: the packages of the helpers list what their modules define, for editors.
+A file depends on what it imports, and on the Python files that it names in a string, and so does each of these.
+Nothing is run to find that out: the packages of the helpers list what their modules define, for editors.
 """
 import ast
 import functools
@@ -25,6 +25,7 @@ PLACES = [ROOT, ROOT / "tests", ROOT / "notebooks", ROOT / "notebooks" / "script
 ALL_RUNS = [  # what every run of a lesson depends on
     "conftest.py", "pyproject.toml", "requirements.txt", "requirements-pytorch.txt", "tests/sanitize.cfg",
     "tests/one_run.py", "tests/lessons.py", "tests/answer_tables.py"]
+PROGRAMS = ["make", "bwrap", "openssl", "chromium", "chromium-browser", "google-chrome"]  # without them, tests skip
 LESSONS_MATTER = re.compile(r'notebooks(?!" / "scripts")|ipynb|LESSONS')  # in tests; a script has a name of its own
 
 
@@ -45,13 +46,13 @@ def by_name():
 
 @functools.cache
 def tree_of(path):
-    """Return the syntax tree of a Python file or of a notebook's code cells, and its text."""
+    """Return the syntax tree of a Python file or of a notebook's code cells."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".ipynb":
         cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
         lines = "\n".join("".join(cell["source"]) for cell in cells).splitlines()
         text = "\n".join("pass" if line.lstrip()[:1] in ("%", "!") else line for line in lines)
-    return ast.parse(text), text
+    return ast.parse(text)
 
 
 def module(name, places):
@@ -69,7 +70,7 @@ def named(package, name):
     inside = module(name, [package.parent])
     if inside:
         return {inside}
-    for node in ast.walk(tree_of(package)[0]):
+    for node in ast.walk(tree_of(package)):
         if isinstance(node, ast.ImportFrom) and name in [each.name for each in node.names]:
             return imported(package, node, only=name)
     return set()
@@ -95,15 +96,15 @@ def imported(path, node, only=None):
 @functools.cache
 def directly(path):
     """Return the Python files of the project that a file imports or names."""
-    tree, text = tree_of(path)
-    nodes = list(ast.walk(tree))
+    nodes = list(ast.walk(tree_of(path)))
+    strings = "\n".join(str(node.value) for node in nodes if isinstance(node, ast.Constant))
     for_editors = [node for node in nodes if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
     lazy = {each for node in for_editors for each in ast.walk(node)}
     found = set()
     for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom) and node not in lazy:
             found |= imported(path, node)
-    found |= {by_name()[name] for name in re.findall(r"\w+\.py\b", text) if name in by_name()}
+    found |= {by_name()[name] for name in re.findall(r"\w+\.py\b", strings) if name in by_name()}
     for file in list(found):  # a package is loaded before its modules
         found |= {parent / "__init__.py" for parent in file.parents if (parent / "__init__.py").exists()}
     return found - {path}
@@ -136,10 +137,11 @@ def files(path):
 
 @functools.cache
 def machine():
-    """Return what a result depends on beside the project: Python, what is installed, the cores, and the compiler."""
+    """Return what a result depends on beside the project: Python, what is installed, the cores, and a GPU."""
     installed = sorted(f"{each.name} {each.version}" for each in importlib.metadata.distributions())
-    compiler = shutil.which(os.environ.get("CXX", "g++"))
-    return "\n".join([sys.version, platform.platform(), str(usable_cores()), str(compiler), *installed])
+    programs = [str(shutil.which(name)) for name in (os.environ.get("CXX", "g++"), *PROGRAMS)]
+    hardware = [str(usable_cores()), str(Path("/dev/nvidia0").exists())]
+    return "\n".join([sys.version, platform.platform(), *hardware, *programs, *installed])
 
 
 @functools.cache

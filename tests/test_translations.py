@@ -1,6 +1,7 @@
 """Each translation is complete and fresh, and keeps the code, links, numbers and structure of its English."""
 import ast
 import collections
+import functools
 import json
 import os
 import re
@@ -259,15 +260,21 @@ def test_options_differ(name, language):
     assert [option for option, count in options.items() if count > 1] == []
 
 
+@functools.cache
+def titles(language):
+    """Return the text of each heading."""
+    entries = (entry for name in NAMES for entry in translations.load(translations.HERE / language / f"{name}.po"))
+    lines = (line for entry in entries for line in entry.msgstr.splitlines() if line.startswith("#"))
+    return {re.sub("^#+ (?:\\d · )?", "", line) for line in lines}
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", sorted(set(NAMES) - NOT_PROSE))
 def test_emphasis_is_bold(name, language):
     """Where English emphasizes a word or two, Chinese is bold: quotation marks would be irony there."""
-    titles = {re.sub("^#+ (?:\\d · )?", "", line) for other in NAMES for entry in translations.load(
-        translations.HERE / language / f"{other}.po") for line in entry.msgstr.splitlines() if line.startswith("#")}
     found = []
     for entry in translations.load(translations.HERE / language / f"{name}.po"):
-        quoted = {*re.findall(f"“({HAN}{{1,6}})”", entry.msgstr)} - titles - SAID
+        quoted = {*re.findall(f"“({HAN}{{1,6}})”", entry.msgstr)} - titles(language) - SAID
         if quoted and '"' not in entry.msgid and not re.search(r"\*[A-Z][^*]+\*, \d{4}", entry.msgid):
             found.append((entry.msgctxt, quoted))
     assert found == []

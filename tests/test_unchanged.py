@@ -73,7 +73,9 @@ SMALL = {  # a project with two helpers, each with a lesson of its own
 
 @pytest.fixture
 def small(tmp_path):
-    """Make the small project, and return a function that runs its tests; it returns the lessons that ran, by result."""
+    """Make the small project, and return a function that runs its tests; it returns what passed, and which lessons
+    were not run.
+    """
     for name, text in SMALL.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -89,13 +91,27 @@ def small(tmp_path):
         env = {**os.environ, "CI": CI, "PYTHONPATH": str(tmp_path)}
         command = [sys.executable, "-m", "pytest", "-rA", "-n0", *options]
         done = subprocess.run(command, cwd=tmp_path, env=env, text=True, capture_output=True, timeout=100)
-        ran = re.findall(r"^(PASSED|FAILED) notebooks/(\w+)", done.stdout, re.MULTILINE)
+        ran = re.findall(r"^(PASSED|FAILED) (?:notebooks|tests)/(\w+)", done.stdout, re.MULTILINE)
         unchanged = re.findall(r"^unchanged since it passed: notebooks/(\w+)", done.stdout, re.MULTILINE)
         assert done.returncode == int(any(result == "FAILED" for result, _ in ran)), done.stdout + done.stderr
         return [name for result, name in ran if result == "PASSED"], unchanged
 
     run.folder = tmp_path
     return run
+
+
+@pytest.mark.slow
+def test_a_file_of_which_a_part_is_skipped_is_kept(small):
+    """What is skipped does not make the rest of a file run again: what it lacks is part of the key."""
+    settings = small.folder / "pyproject.toml"
+    settings.write_text(settings.read_text().replace('["notebooks"]', '["notebooks", "tests"]'))
+    tests = small.folder / "tests" / "test_three.py"
+    tests.write_text("import pytest\ndef test_one():\n    pass\ndef test_two():\n    pytest.skip('no GPU')\n")
+    assert small() == (["one", "two", "test_three"], [])
+    assert small() == ([], ["one", "two"])
+    tests.write_text(tests.read_text().replace("pass", "assert 0"))
+    assert small() == ([], ["one", "two"])  # it fails
+    assert small() == ([], ["one", "two"])
 
 
 @pytest.mark.slow

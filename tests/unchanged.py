@@ -1,7 +1,8 @@
 """What has not changed since it passed is not run again, as a plug-in of pytest: `--all` runs it all the same.
 
-A result holds for a file, a notebook or one of tests, with all that the file depends on (`depends.py`). It is kept in
-pytest's own cache, so CI, which begins with an empty folder, has none.
+A result holds for a file, a notebook or one of tests, with all that the file depends on (`depends.py`), such as what is
+installed; so it also holds if this machine cannot show all of it. It is kept in pytest's own cache, so CI, which begins
+with an empty folder, has none.
 """
 import os
 from collections import defaultdict
@@ -65,13 +66,13 @@ def pytest_runtest_logreport(report):
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session, exitstatus):
-    """Keep the results of files all of whose tests have passed; if nothing was left to run, all is well."""
+    """Keep the results of files in which no test has failed; if nothing was left to run, all is well."""
     config = session.config
     if hasattr(config, "workerinput"):
         return
     if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         for file in KEYS:
-            if OUTCOMES[file] == {"passed"}:
+            if OUTCOMES[file] in ({"passed"}, {"passed", "skipped"}):
                 config.cache.set(entry(config, file), KEYS[file])
     if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and config.stash[UNCHANGED]:
         session.exitstatus = pytest.ExitCode.OK
