@@ -193,7 +193,9 @@ def pytest_runtest_call(item):
 
 
 def pytest_sessionfinish(session):
-    """Send what this worker has left out to the main process."""
+    """Send what this worker has left out to the main process, and free its kernels' ports."""
+    for holder in holders:
+        holder.close()
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["left out"] = LEFT_OUT
 
