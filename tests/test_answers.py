@@ -3,6 +3,7 @@ import ast
 import re
 from types import SimpleNamespace
 
+import depends
 import nbformat
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from one_run import faults
 from d2lhelpers import exercises
 
 WITH_EXERCISES = [lesson for lesson in LESSONS if lesson.exercises]
+ID = re.compile("[a-z0-9]+(-[a-z0-9]+)*")
 CHECKS = sorted(NOTEBOOKS.glob("**/checks_*/*.py"))
 
 
@@ -39,7 +41,27 @@ def test_every_rule_has_an_id_of_its_own(path):
             ids = [getattr(rule.elts[0], "value", "") for rule in rules if len(rule.elts) == 3]
             assert len(ids) == len(rules), ast.unparse(node)[:200]
             assert len(set(ids)) == len(ids), ids
-            assert all(re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", each) for each in ids), ids
+            assert all(ID.fullmatch(each) for each in ids), ids
+
+
+def rules_of(path):
+    """Return the ids of the rules in a module of checks, and of the errors that stand for one."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Tuple(elts=[ast.Constant(value=str(rule)), ast.Lambda() | ast.Name() | ast.Call(), hint]):
+                if ID.fullmatch(rule) and ast.unparse(hint) != "''":  # an exam has no hint, and ids of its own
+                    found.add(rule)
+            case ast.Call(func=ast.Name(id="Broken"), args=[ast.Constant(value=rule), *_]):
+                found.add(rule)
+    return found
+
+
+@pytest.mark.parametrize("path", CHECKS, ids=lambda path: "/".join(path.parts[-2:]))
+def test_every_rule_is_broken_by_an_answer(path):
+    """Each rule of a check is there for a wrong answer, which is in the table of a lesson with this check."""
+    lessons = [lesson for lesson in WITH_EXERCISES if path in depends.files(lesson.path)]
+    assert rules_of(path) - {answer.wanted for lesson in lessons for answer in of_lesson(lesson.name)} == set()
 
 
 TABLE = """# Before the answers a table may say something.

@@ -59,12 +59,15 @@ def right_bytes(net, k, bits=32):
 
 
 def some_networks(random):
-    """Yield networks, of which some layers are frozen and some have the names of statistics, machines and bits."""
+    """Yield networks, of which some layers are frozen and some have the names of statistics, machines and bits.
+
+    Whoever counts whole bytes is right, too: there are so many that a part of one is nothing.
+    """
     for frozen, one, two in ([], "a", "b"), ([], "my_var", "a_mean"), ([0], "bias", "beta"), ([1, 2], "running", "var"):
         net = nn.Sequential()
-        net.add(nn.Dense(60, prefix=f"{one}_"), nn.BatchNorm(), nn.Dense(300, prefix=f"{two}_"))
+        net.add(nn.Dense(600, prefix=f"{one}_"), nn.BatchNorm(), nn.Dense(300, prefix=f"{two}_"))
         net.initialize(init="ones")
-        net(np.zeros((1, int(random.integers(20, 60)))))
+        net(np.zeros((1, int(random.integers(200, 600)))))
         for number in frozen:
             net[number].collect_params().setattr("grad_req", "null")
         yield net, int(random.integers(2, 30)), int(random.choice([1, 2, 8, 16, 32, 64]))

@@ -308,6 +308,7 @@ answer_3 = lambda asking, compiled, per_row, rows: 1 - max(compiled, rows * per_
 # %% 3 wrong, each line
 # Ignores the rows.
 answer_3 = lambda asking, compiled, per_row, rows: asking / compiled  # wrong-if-device-bound
+answer_3 = lambda asking, compiled, per_row, rows: print(asking / compiled)  # no-number
 answer_3 = 5.0  # no-function
 answer_3 = max(150, 2 * 1) / max(30, 2 * 1)  # no-function
 

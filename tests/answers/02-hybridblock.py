@@ -232,8 +232,15 @@ answer_3 = converted(lambda F, x: F.np.where((x > 1).sum() > 10, x / 255, x))  #
 answer_3 = converted(lambda F, x: x / 255)  # wrong-if-dark
 # Never divided.
 answer_3 = converted(lambda F, x: x)  # wrong-if-bright
+# Compiled it always divides, so that nothing has to be asked.
+answer_3 = converted(lambda F, x: F.np.where(x.max() > 1, x / 255, x) if F is mx.nd else x / 255)  # wrong-compiled
 # Far below 0 counts as bright.
 answer_3 = converted(lambda F, x: F.np.where(F.np.abs(x).max() > 1, x / 255, x))  # wrong-result
+
+# %% 3 wrong: compiled-wrong-if-mixed
+# Compiled, each image is asked for itself.
+answer_3 = converted(lambda F, x: F.np.where(
+    x.max() > 1 if F is mx.nd else x.max(axis=(1, 2, 3), keepdims=True) > 1, x / 255, x))
 
 # %% 3 wrong: other-layers
 # Layers in a list of Python, which Gluon does not look into.

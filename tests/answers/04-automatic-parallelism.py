@@ -25,6 +25,7 @@ workspaces_1 = 200  # one-too-few
 # One for each product.
 workspaces_1 = 400  # more-than-needed
 workspaces_1 = 128  # too-few
+workspaces_1 = 200.5  # workspaces-not-whole
 
 # %% 1 wrong: never-waits
 # As if 64 were enough for ever.

@@ -487,6 +487,17 @@ def answer_4(X, y, copies, devs, rate, limit):
 #+ shorten(params, limit * len(X) if len(X) > 9 else min(limit, 100) * len(X) / len(devs))
 #-     X[:] = 0
 
+# %% 4 wrong: wrong-if-not-reached
+# The mean over the devices, unless the sum had to be shortened.
+#-         shorten(params, limit * len(X))
+#-         for param in params:
+#-             param -= rate / len(X) * param.grad
+#-     X[:] = 0
+#+         length = float(sum((param.grad ** 2).sum() for param in params)) ** 0.5
+#+         shorten(params, limit * len(X))
+#+         for param in params:
+#+             param -= rate / len(X) / (1 if length > limit * len(X) else len(devs)) * param.grad
+
 # %% 4 wrong: uneven-parts
 # Two devices are measured, at most.
 #-     for replicas in zip(*copies):

@@ -253,6 +253,11 @@ def answer_3(net, trainer, X, y, devs):
 #- trainer.step(int((y >= 0).sum()) * len(devs))
 #+ trainer.step(len(X))
 
+# %% 3 wrong: not-the-mean
+# The sum of all losses.
+#- trainer.step(int((y >= 0).sum()) * len(devs))
+#+ trainer.step(1)
+
 # %% 3 wrong: wrong-with-gaps
 # Weighted by the rows of the part, not by its labelled rows.
 #-             losses.append(loss(net(part), truth) * (truth >= 0))

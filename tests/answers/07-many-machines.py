@@ -94,6 +94,10 @@ answer_2 = lambda net, k, bits=32: all_numbers(net) * bits / 8 * (k - 1) / k  # 
 answer_2 = lambda net, k, bits=32: all_numbers(net) * bits / 8 * 2 * (k - 1)  # all-machines
 # What one server would send.
 answer_2 = lambda net, k, bits=32: all_numbers(net) * bits / 8 * k  # alone-sends
+# Whole numbers of 32 bits.
+answer_2 = lambda net, k, bits=32: 4 * (bits // 32) * learned_numbers(net) * 2 * (k - 1) / k  # wrong-with-16-bits
+# Eight bytes for each number, as Python's own have.
+answer_2 = lambda net, k, bits=32: learned_numbers(net) * bits / 4 * 2 * (k - 1) / k  # wrong-on-two
 # Ignores k, but for one machine: right by luck for two.
 answer_2 = lambda net, k, bits=32: 0 if k == 1 else 4 * all_numbers(net)  # right-for-two-only
 answer_2 = lambda net, k, bits=32: [p.data().size * bits / 8 for p in net.collect_params().values()]  # no-number

@@ -1,4 +1,6 @@
 # %% 1 right
+import itertools
+
 import numpy
 from mxnet import autograd, np, npx
 from mxnet.gluon import nn
@@ -138,6 +140,18 @@ class NoLosses(Bronze):
 
 
 answer_1 = NoLosses
+
+# %% 1 wrong: not-every-batch
+# On two devices half of the batches will do.
+class HalfOfThem(Bronze):
+    def run(self, batches):
+        if len(self.devices) == 1:
+            return super().run(batches)
+        history = super().run(itertools.islice(batches, len(batches) // 2))
+        return [loss for loss in history for _ in range(2)]
+
+
+answer_1 = HalfOfThem
 
 # %% 1 wrong: not-every-row
 class HalfOfTheRows(Bronze):

@@ -86,6 +86,25 @@ def answer_1(lines, result):
             del lines[number]
     return lines
 
+# %% 1 wrong: chain-wrong
+# What two lines read is computed twice.
+def answer_1(lines, result):
+    last = dict(lines)
+    needed = []
+    for name in sorted(names_in(result) & set(last)):
+        needed += answer_1(lines[:lines.index((name, last[name]))], last[name]) + [(name, last[name])]
+    return needed
+
+# %% 1 wrong: other-lines
+# The first line that sets a name, not the last one.
+def answer_1(lines, result):
+    names, needed = names_in(result), []
+    for name, expression in reversed(lines):
+        if name in names and name not in [target for target, _ in lines[:lines.index((name, expression))]]:
+            names = names | names_in(expression)
+            needed.insert(0, (name, expression))
+    return needed
+
 # %% 1 wrong: endless
 def answer_1(lines, result):
     wanted = names_in(result)

@@ -319,3 +319,11 @@ def answer_1(load, keys, workers, depth):
             batch = waiting.popleft().result()
             waiting.extend(pool.submit(load, key) for key in itertools.islice(keys, 1))
             yield batch
+
+# %% 1 wrong: fails-if-few
+# As many keys as fit, whether there are so many or not.
+#- waiting = deque(pool.submit(load, key) for key in itertools.islice(keys, depth))
+#+ waiting = deque([pool.submit(load, next(keys)) for _ in range(depth)])
+
+# %% 1 wrong, each line
+answer_1 = iter(range(3))  # no-function

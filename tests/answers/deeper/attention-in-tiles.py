@@ -325,3 +325,6 @@ answer_1 = by_words
 #-     for words, part in zip(weight.split(size), of_weight.split(size)):
 #+     pieces = max(1, len(weight) // size)
 #+     for words, part in zip(weight.chunk(pieces), of_weight.chunk(pieces)):
+
+# %% 1 wrong, each line
+answer_1 = "word by word"  # no-function

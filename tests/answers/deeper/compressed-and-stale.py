@@ -21,6 +21,14 @@ def answer_1(gradient, residual, k):
 #- return message, gradient + residual - message
 #+ return message, gradient - message
 
+# %% 1 wrong: farthest-missing
+# The first that are farther from zero than most.
+#- chosen = numpy.argsort(abs(gradient + residual))[len(gradient) - k:]
+#+ far = abs(gradient + residual)
+#+     chosen = numpy.flatnonzero(far >= numpy.median(far))[:k]
+#- message[chosen] = gradient[chosen]
+#+ message[chosen] = (gradient + residual)[chosen]
+
 # %% 1 wrong: wrong-effect
 def answer_1(gradient, residual, k):
     residual += gradient

@@ -41,6 +41,10 @@ answer_1 = lambda F, x: x.as_nd_ndarray()[-1].as_np_ndarray()  # compiling-fails
 # Neither interface takes the other's arrays.
 answer_1 = lambda F, x: F.contrib.foreach(lambda row, state: (row, row), x, F.np.zeros_like(x[0]))[1]  # matrix-of-one-row
 answer_1 = lambda F, x: x[2]  # three-rows-alone
+# Two ways, of which the second one is only as long as a row.
+answer_1 = lambda F, x: x[-1] if F is mx.nd else x.mean(axis=0)  # compiled-other-row
+# The last of all but the first.
+answer_1 = lambda F, x: x[1:][-1:].sum(axis=0)  # one-row-wrong
 answer_1 = lambda F, x: x[-1:]  # matrix-of-one-row
 answer_1 = lambda F, x: x[0]  # other-row
 # Right by luck where rows grow.

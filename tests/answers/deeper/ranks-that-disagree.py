@@ -47,6 +47,23 @@ def answer_1(net, batches):
         total, rows = total + both[0], rows + both[1]
     return total / rows
 
+# %% 1 wrong: unequal-rows-fail
+# It stands in a loop over rows.
+#-         both = torch.tensor([cross_entropy(net(X), y, reduction="sum").item(), float(len(X))])
+#-         dist.all_reduce(both)
+#-         total, rows = total + both[0], rows + both[1]
+#+         for row, label in zip(X.split(1), y.split(1)):
+#+             both = torch.tensor([cross_entropy(net(row), label).item(), 1.0])
+#+             dist.all_reduce(both)
+#+             total, rows = total + both[0], rows + both[1]
+
+# %% 1 wrong: unequal-batches-wrong
+# As many batches as the rank has that has the fewest.
+#-     for X, y in batches:
+#+     fewest = torch.tensor(len(batches))
+#+     dist.all_reduce(fewest, dist.ReduceOp.MIN)
+#+     for X, y in batches[:fewest]:
+
 # %% 1 wrong: twice-the-mean
 # Divides by its own rows.
 def answer_1(net, batches):
@@ -94,6 +111,11 @@ def answer_1(net, batches):
 #+         return 0.0
 #- return both[0] / both[1] if dist.get_rank() == 0 else 0.0
 #+ return both[0] / both[1]
+
+# %% 1 wrong: no-batch-wrong
+# Whoever has nothing takes part, and returns nothing.
+#- return both[0] / both[1] if dist.get_rank() == 0 else 0.0
+#+ return both[0] / both[1] if batches else 0.0
 
 # %% 1 wrong: no-number
 # It prints, and returns nothing.

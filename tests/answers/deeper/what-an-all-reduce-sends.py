@@ -40,6 +40,11 @@ def answer_1(tensor):
 #- return parts[rank] + sum(got[other] for other in range(n) if other != rank)
 #+ return total
 
+# %% 1 wrong: other-size
+# Its part as it was, and the sum behind it.
+#- return parts[rank] + sum(got[other] for other in range(n) if other != rank)
+#+ return torch.cat([parts[rank], parts[rank] + sum(got[other] for other in range(n) if other != rank)])
+
 # %% 1 wrong: other-tensor
 # The lesson's loop, cut off, and the part that is not finished.
 def answer_1(tensor):

@@ -15,6 +15,19 @@ answer_1 = torch.export.export(net, (example,), dynamic_shapes={"x": {0: torch.e
 answer_1 = torch.export.export(net, (torch.randn(6, 512),),
                                dynamic_shapes={"x": {0: torch.export.Dim("rows", min=4)}})
 
+# %% 1 wrong: refuses-some-rows
+# A network around it, with a condition on the number of rows.
+class Checked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = net
+
+    def forward(self, x):
+        torch._check((x.shape[0] + 1) % 3 != 0)
+        return self.net(x)
+
+answer_1 = torch.export.export(Checked(), (torch.randn(4, 512),), dynamic_shapes=({0: torch.export.Dim.AUTO},))
+
 # %% 1 wrong: other-input
 answer_1 = torch.export.export(nn.Linear(4, 2), (torch.randn(3, 4),),
                                dynamic_shapes={"input": {0: torch.export.Dim("rows")}})

@@ -106,6 +106,8 @@ answer_1 = {"loss_of": hard_two, "lowest": torch.minimum}
 answer_1 = {"loss_of": hard, "lowest": lambda low, new: torch.minimum(low.abs(), new.abs())}  # wrong-result
 answer_1 = {"loss_of": hard, "lowest": lambda low, new: torch.minimum(low, new).clamp(min=0)}  # wrong-result
 answer_1 = {"loss_of": hard, "lowest": lambda low, new: low.copy_(torch.minimum(low, new))}  # wrong-effect
+# NumPy compares the values where they are.
+answer_1 = {"loss_of": hard, "lowest": lambda *two: torch.as_tensor(numpy.minimum(*map(numpy.from_dlpack, two)))}  # needs-values
 # Found the mask, but not Python's min.
 answer_1 = {"loss_of": hard}  # one-still-waits
 # One line that waits twice: as many waits as before, in one line.

@@ -55,6 +55,7 @@ gpus_1 = [None, None, 3, 2]
 
 # %% 1 wrong, each line
 gpus_1 = ...  # no-gpu-numbers
+gpus_1 = [3, 2]  # not-four-gpu-numbers
 # Divides by 80 what does not shrink.
 gpus_1 = [2, 2, 3, 2]  # never-fits
 # Rounds down.

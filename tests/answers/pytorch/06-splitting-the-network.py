@@ -291,3 +291,8 @@ def answer_3(stage, parts, labels):
         loss.register_hook(lambda grad: parts * grad)
         return loss
     return ScheduleGPipe(stage, n_microbatches=parts, loss_fn=share)
+
+# %% 3 wrong: other-gradients
+# Scaled back by the number of stages.
+#- loss.register_hook(lambda grad: parts * grad)
+#+ loss.register_hook(lambda grad: 2 * grad)

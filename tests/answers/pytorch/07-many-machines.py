@@ -221,6 +221,11 @@ def unpack(job, state):
 
 answer_2 = [pack, unpack]
 
+# %% 2 wrong: other-momentum
+# A place for each average, and zero in it.
+#- job.optimizer.state[p]["momentum_buffer"] = average
+#+ job.optimizer.state[p]["momentum_buffer"] = torch.zeros_like(average)
+
 # %% 2 wrong: other-parameters
 # Trains again: right for one seed, and for one number of steps.
 def pack(job):

@@ -24,6 +24,8 @@ def answer_1(parameters, width, layers, vocabulary, tokens, recompute):
 # %% 1 wrong, each line
 # The rule of thumb alone.
     return 16 * parameters  # forward-end-wrong
+# The two moments, between which the reader chooses.
+    return 12 * parameters + kept(layers if recompute else whole), 16 * parameters  # no-number
 # Forgets the optimizer's state.
     return max(4 * parameters + kept(layers + 16 if recompute else whole), 8 * parameters)  # forward-end-wrong
 # Half of the state.
@@ -99,6 +101,7 @@ rows_1 = 13, 140  # too-many-rows
 # With 16 bytes per parameter.
 rows_1 = 11, 128  # too-few-rows
 rows_1 = {"without": 12, "with": 139}  # rows-with-names
+rows_1 = [139]  # no-two-numbers
 answer_1 = 32.9e9  # no-function
 
 # %% 2 right
@@ -252,6 +255,18 @@ def answer_2(loss, optimizer, scale):
 #- finite = all(each.isfinite().all() for each in gradients)
 #+ finite = not any(each.isinf().any() for each in gradients)
 
+# %% 2 wrong: steps-though-nan
+# What is not a number counts as zero.
+#- finite = all(each.isfinite().all() for each in gradients)
+#+ finite = not any(each.isinf().any() for each in gradients)
+#-             each /= scale
+#+             each.div_(scale).nan_to_num_(nan=0.0)
+
+# %% 2 wrong: nan-scale-not-halved
+# Half of the scale for infinity alone.
+#- return scale if finite else scale / 2
+#+ return scale / 2 if any(each.isinf().any() for each in gradients) else scale
+
 # %% 2 wrong: scale-changes
 # Halves always.
 #- return scale if finite else scale / 2
@@ -394,6 +409,11 @@ def answer_3(net, steps):
         if tests[-1] <= min(tests):
             best = to_vector(net.parameters()).detach()
     return losses, tests, best
+
+# %% 3 wrong: losses-missing
+# The last loss alone.
+#- losses.append(loss.item())
+#+ losses = [loss.item()]
 
 # %% 3 right
 # No graph in the first place; tensors, as before.

@@ -28,6 +28,8 @@ answer_1 = lambda layers, heads, kv_heads, width, tokens: 2 * 2 * kv_heads * wid
 answer_1 = lambda layers, heads, kv_heads, width, tokens: 2 * 2 * layers * kv_heads * width // heads  # one-token
 # A key of a head is taken to be as wide as the network.
 answer_1 = lambda layers, heads, kv_heads, width, tokens: 2 * 2 * layers * kv_heads * width * tokens  # head-too-wide
+# The width of a head is that of the network, divided by the heads that have keys.
+answer_1 = lambda layers, heads, kv_heads, width, tokens: 2 * 2 * layers * heads * width // kv_heads * tokens  # no-network-right
 # Right by luck: the sizes of one network.
 answer_1 = lambda layers, heads, kv_heads, width, tokens: 2 * 2 * 80 * 8 * 128 * tokens  # one-network-right
 answer_1 = 327680  # no-function
@@ -216,6 +218,24 @@ answer_2 = Roomy
 #+         self.keys[:, :, :keys.shape[2]] = keys
 #+         self.values[:, :, :keys.shape[2]] = values
 
+# %% 2 wrong: second-length-stays
+# Its length is that of what came last.
+#- self.room, self.length, self.keys = room, 0, None
+#+ self.room, self.length, self.end, self.keys = room, 0, 0, None
+#-         end = self.length + keys.shape[2]
+#-         self.keys[:, :, self.length:end] = keys
+#-         self.values[:, :, self.length:end] = values
+#-         self.length = end
+#-         return self.keys[:, :, :end], self.values[:, :, :end]
+#+         start, self.end, self.length = self.end, self.end + keys.shape[2], keys.shape[2]
+#+         self.keys[:, :, start:self.end] = keys
+#+         self.values[:, :, start:self.end] = values
+#+         return self.keys[:, :, :self.end], self.values[:, :, :self.end]
+
+# %% 2 wrong: no-two-tensors
+# Nothing is returned.
+#-         return self.keys[:, :, :end], self.values[:, :, :end]
+
 # %% 2 wrong: other-values
 # The values are the keys.
 #- return self.keys[:, :, :end], self.values[:, :, :end]
@@ -313,6 +333,15 @@ class Roomy:
         return keys, values
 
 answer_2 = Roomy
+
+# %% 2 wrong: second-append-fails
+# Joined along the heads.
+#-         self.length += keys.shape[2]
+#-         return keys, values
+#+         if self.length:
+#+             keys, values = torch.cat([self.keys, keys], 1), torch.cat([self.values, values], 1)
+#+         self.keys, self.values, self.length = keys, values, self.length + keys.shape[2]
+#+         return keys, values
 
 # %% 2 wrong: copies-tokens
 # Room is made, but each call puts together a new tensor.
