@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import zipfile
@@ -668,14 +669,15 @@ def test_sixty_submissions(tmp_path):
     assert len(wanted) >= 45
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     command = [sys.executable, "-m", "editions", "grade", str(folder), "--seconds", "90", "--memory", "1.5"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, env=environment, start_new_session=True, stdout=subprocess.DEVNULL) as first:
-        while first.poll() is None and not [*tmp_path.glob("*/results/*.json")]:
-            time.sleep(1)
-        first.send_signal(signal.SIGINT)
-        first.wait(timeout=60)
-    assert first.returncode != 0
-    assert not left_behind()
-    subprocess.run(command, env=environment, check=True)
+    with tempfile.TemporaryDirectory(prefix="runs-") as own_folder:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": own_folder}
+        with subprocess.Popen(command, env=environment, start_new_session=True, stdout=subprocess.DEVNULL) as first:
+            while first.poll() is None and not [*tmp_path.glob("*/results/*.json")]:
+                time.sleep(1)
+            first.send_signal(signal.SIGINT)
+            first.wait(timeout=60)
+        assert first.returncode != 0
+        assert not left_behind(own_folder)
+        subprocess.run(command, env=environment, check=True)
     assert [*misgraded(tmp_path / "submitted-graded" / "grades.csv", wanted)] == []
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before

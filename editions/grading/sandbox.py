@@ -10,6 +10,7 @@ import functools
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -215,14 +216,23 @@ def size_of(path):
 
 
 def kill_all(pid, folder):
-    """Kill a process, its descendants, and every process whose home is `folder`, whoever its parent is by now."""
+    """Kill a process, its descendants, and every process whose home is `folder`, whoever its parent is by now.
+
+    Their process groups are killed as a whole: code that forks for ever starts processes faster than they are found.
+    If this process is among them, it is the last one.
+    """
     for _ in range(9):
-        found = [*family(pid), *(each for each in psutil.process_iter() if at_home(each, folder))]
+        found = {*family(pid), *(each for each in psutil.process_iter() if at_home(each, folder))} - {psutil.Process()}
+        if not found:
+            break
         for each in found:
-            with contextlib.suppress(psutil.Error):
+            with contextlib.suppress(psutil.Error, OSError):
+                if each.is_running() and os.getpgid(each.pid) != os.getpgrp():
+                    os.killpg(os.getpgid(each.pid), signal.SIGKILL)
                 each.kill()
-        if not psutil.wait_procs(found, timeout=1) or not found:
-            return
+        psutil.wait_procs(found, timeout=1)
+    if pid == os.getpid():
+        os.kill(pid, signal.SIGKILL)
 
 
 def at_home(process, folder):
