@@ -40,7 +40,7 @@ lab: setup ## opens your own copy of the lessons (LESSONS=stored: the originals,
 
 EVERYTHING = $(if $(ALL),--all)
 NBGRADER = .venv/bin/uv pip install --quiet --python .venv --requirements pyproject.toml --extra nbgrader
-test: setup ## runs what has changed of the tests, and of 18 notebooks without their exercises (ALL=1 runs all of it)
+test: setup ## runs what has changed of the tests, and of 16 notebooks without their exercises (ALL=1 runs all of it)
 	.venv/bin/python -m pytest $(EVERYTHING) $(ARGS)
 
 test-all: setup ## also runs the slow tests: exercises, the other notebooks, ablations, browsers (half an hour)

@@ -19,7 +19,7 @@ import pytest
 from ablations import ABLATIONS, claims
 from hypothesis import settings
 from jupyter_client.provisioning.local_provisioner import LocalPortCache
-from lessons import LESSONS, LONG, tags
+from lessons import LESSONS, SLOW, tags
 from nbval.plugin import NbCellError
 from xdist.scheduler import LoadScopeScheduling
 
@@ -168,7 +168,7 @@ def pytest_collection_modifyitems(items):
     """Put the longest tests first; mark those that are slow, and the cells that may fail on one core."""
     items.sort(key=lambda item: getattr(LONGEST.match(item.nodeid), "lastindex", None) or 99)
     for item in items:
-        if hasattr(item.parent, "lesson") and LONG.search(item.parent.lesson.name):
+        if hasattr(item.parent, "lesson") and SLOW.search(item.parent.lesson.name):
             item.add_marker(pytest.mark.slow)
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.one_job)

@@ -1,10 +1,11 @@
 """The tables of right and wrong answers: how they are written, and what is done with an answer in a lesson's kernel.
 
 The answers to a lesson are in `answers/`, in a file named like the lesson. Each begins with a line that says to which
-exercise it is an answer, and what the check must say: that it is right, or which rule a wrong answer breaks.
+exercise it is an answer, and what the check must say: that it is right, or which rule a wrong answer breaks. After a
+full stop it may say what is done there.
 
-    # %% 1 right
-    # %% 1 wrong: id-of-the-rule
+    # %% 1 right. The sum with a loop.
+    # %% 1 wrong: id-of-the-rule. Forgets the last term.
 
 Three things save repetition. After `# %% 1 given` stands what all answers to the exercise that follow begin with. After
 `# %% 1 right, each line` or `# %% 1 wrong, each line` every line that is no comment is an answer of its own; a wrong
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 FOLDER = Path(__file__).parent / "answers"
-HEADING = re.compile(r"^# %% (\d) (given|right|wrong)(, each line)?(?:: (.+))?$", re.MULTILINE)
+HEADING = re.compile(r"^# %% (\d) (given|right|wrong)(, each line)?(?:: (.+?))?(?:\. .+)?$", re.MULTILINE)
 CHANGE = re.compile(r"((?:^#-.*\n)+)((?:^#\+.*\n)*)", re.MULTILINE)
 
 

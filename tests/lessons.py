@@ -126,8 +126,10 @@ def source_of(lesson, cell_id):
 
 LESSONS = [Lesson(path) for pattern in ("[!.]*.ipynb", "[!.]*/[!.]*.ipynb") for path in sorted(NOTEBOOKS.glob(pattern))]
 INSTALLED = [lesson for lesson in LESSONS if not lesson.framework or find_spec(lesson.framework)]
-# Notebooks that are slow: the deeper ones, and those whose cells or answers start processes or train again and again.
-LONG = re.compile("deeper/|many-machines|make-it-fast")
+# Notebooks that are slow: the deeper ones, and those that start processes, train or compile again and again.
+SLOW = re.compile("deeper/|multi-gpu-concise|01-compilers|many-machines|make-it-fast")
+# Those whose answers start processes or train again and again, and are tried once a week.
+SLOW_ANSWERS = re.compile("deeper/|many-machines|make-it-fast")
 # After every change a lesson of each kind runs in other environments: the first ones, and quick ones with sliders, with
 # a compiler, and with ranks. All others do so once a week.
 KINDS = ["00-start-here", "pytorch/00-start-here", "deeper/a-thousand-machines", "pytorch/02-where-graphs-break",

@@ -8,7 +8,7 @@ from pathlib import Path
 import depends
 import pytest
 from answer_tables import of_lesson
-from lessons import LONG, NOTEBOOKS, Lesson
+from lessons import NOTEBOOKS, SLOW_ANSWERS, Lesson
 from nbval.plugin import IPyNbFile
 
 from d2lhelpers import attempts
@@ -61,7 +61,7 @@ class AnswersItem(pytest.Item):
         self.answers = answers
         self.add_marker(pytest.mark.slow)
         self.add_marker(pytest.mark.one_job)
-        if LONG.search(self.parent.lesson.name):
+        if SLOW_ANSWERS.search(self.parent.lesson.name):
             self.add_marker(pytest.mark.weekly)
 
     def runtest(self):

@@ -69,14 +69,13 @@ TABLE = """# Before the answers a table may say something.
 # %% 1 given
 from math import pi
 
-# %% 1 right
-# A comment.
+# %% 1 right. A function.
 def answer_1(r):
     area = pi * r ** 2
     return area
 
-# %% 1 wrong: circumference
-# Another formula.
+# %% 1 wrong: circumference. Another formula.
+# Longer than one line.
 #- area = pi * r ** 2
 #+ area = 2 * pi
 #+     area *= r
@@ -98,8 +97,8 @@ def test_a_table_says_once_what_answers_share():
     full = "def answer_1(r):\n    area = pi * r ** 2\n    return area"
     changed = full.replace("pi * r ** 2", "2 * pi\n    area *= r")
     assert read(TABLE) == [
-        Answer(1, "right", f"{given}# A comment.\n{full}"),
-        Answer(1, "circumference", f"{given}# Another formula.\n{changed}"),
+        Answer(1, "right", f"{given}{full}"),
+        Answer(1, "circumference", f"{given}# Longer than one line.\n{changed}"),
         Answer(1, "number", f"{given}answer_1 = 3"),
         Answer(1, "text", f'{given}# Pi, not a function.\nanswer_1 = "# 4"'),
         Answer(2, "right", "answer_2 = 1"), Answer(2, "right", "answer_2 = 2")]

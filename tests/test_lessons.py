@@ -9,7 +9,7 @@ import tokenize
 
 import nbformat
 import pytest
-from lessons import LESSONS, LONG, ROOT, tags
+from lessons import LESSONS, ROOT, SLOW, tags
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from d2lhelpers.environment import mxnet_fault
@@ -219,7 +219,7 @@ def test_every_lesson_is_in_the_table():
 def test_readme_counts_the_notebooks():
     """README.md says how many notebooks there are, and how many of them `make test` runs."""
     counts = re.findall(r"(\d+) of the (\d+) notebooks", (ROOT / "README.md").read_text(encoding="utf-8"))
-    assert counts == [(str(sum(not LONG.search(lesson.name) for lesson in LESSONS)), str(len(LESSONS)))]
+    assert counts == [(str(sum(not SLOW.search(lesson.name) for lesson in LESSONS)), str(len(LESSONS)))]
 
 
 def test_readme_prints_what_it_says():

@@ -20,8 +20,7 @@ answer_1 = 4  # no-three-numbers
 answer_1 = ["4 calls", "5 calls", "3 calls"]  # no-three-numbers
 answer_1 = {4, 5, 3}  # in-a-set
 
-# %% 2 right
-# The network is changed only when somebody begins or ends to debug.
+# %% 2 right. The network is changed only when somebody begins or ends to debug.
 class Server:
     def __init__(self, net):
         self.net, self.compiled = net, None
@@ -32,8 +31,7 @@ class Server:
         return [self.net(request) for request in requests]
 answer_2 = Server
 
-# %% 2 wrong: stays-compiled
-# The first round decides for all.
+# %% 2 wrong: stays-compiled. The first round decides for all.
 def answer_2(net):
     begun = []
     def serve(requests, debug=False):
@@ -43,8 +41,7 @@ def answer_2(net):
         return [net(request) for request in requests]
     return serve
 
-# %% 2 right
-# Nothing is done to a network that comes hybridized, until somebody debugs.
+# %% 2 right. Nothing is done to a network that comes hybridized, until somebody debugs.
 #- begun = []
 #+ last = False
 #-         if not begun:
@@ -53,13 +50,11 @@ def answer_2(net):
 #-             begun.append(True)
 #+         last = debug
 
-# %% 2 wrong: debugs-compiled
-# Believes that the network is hybridized, and leaves it so.
+# %% 2 wrong: debugs-compiled. Believes that the network is hybridized, and leaves it so.
 def answer_2(net):
     return lambda requests, debug=False: [net(request) for request in requests]
 
-# %% 2 wrong: never-compiled
-# The flag is upside down.
+# %% 2 wrong: never-compiled. The flag is upside down.
 def answer_2(net):
     net.hybridize(False)
     def serve(requests, debug=False):
@@ -101,25 +96,21 @@ def answer_2(net):
 #+             answer = net(request)
 #+         return [answer]
 
-# %% 2 wrong: returns-no-server
-# Serves at once.
+# %% 2 wrong: returns-no-server. Serves at once.
 def answer_2(net, requests=(), debug=False):
     net.hybridize(not debug)
     return [net(request) for request in requests]
 
-# %% 2 wrong: not-one-per-request
-# All requests in one batch, and one array of all answers.
+# %% 2 wrong: not-one-per-request. All requests in one batch, and one array of all answers.
 def answer_2(net):
     net.hybridize()
     return lambda requests, debug=False: [net(np.concatenate(requests))]
 
-# %% 2 wrong: debugs-compiled
-# Compiled for good: debug is ignored.
+# %% 2 wrong: debugs-compiled. Compiled for good: debug is ignored.
 #- return lambda requests, debug=False: [net(np.concatenate(requests))]
 #+ return lambda requests, debug=False: [net(request) for request in requests]
 
-# %% 2 wrong: debugs-another-network
-# A twin to debug with, made like the lesson's network.
+# %% 2 wrong: debugs-another-network. A twin to debug with, made like the lesson's network.
 #-     return lambda requests, debug=False: [net(np.concatenate(requests))]
 #+     twin = mlp(256, 128, 2, like=net)
 #+     return lambda requests, debug=False: [(twin if debug else net)(request) for request in requests]
@@ -131,8 +122,7 @@ def answer_2(net):
             pass
     return serve
 
-# %% 2 wrong: traces-each-round
-# Out of the loop, but still in each round.
+# %% 2 wrong: traces-each-round. Out of the loop, but still in each round.
 #-         while not net._cached_graph or True:
 #-             pass
 #+         net.hybridize(not debug)
@@ -143,15 +133,13 @@ def answer_2(net):
 answer_2 = start  # traces-within-round
 answer_2 = hybrid.hybridize()  # no-function
 
-# %% 2 wrong: debugs-compiled
-# Only the network's own code is imperative; its layers stay compiled.
+# %% 2 wrong: debugs-compiled. Only the network's own code is imperative; its layers stay compiled.
 def answer_2(net):
     from mxnet import ndarray
     net.hybridize()
     return lambda requests, debug=False: [net.hybrid_forward(ndarray, r) if debug else net(r) for r in requests]
 
-# %% 2 wrong: wrong-result
-# Imperative only the first time that somebody debugs.
+# %% 2 wrong: wrong-result. Imperative only the first time that somebody debugs.
 def answer_2(net):
     net.hybridize()
     looked = back = False
@@ -166,8 +154,7 @@ def answer_2(net):
         return [net(request) for request in requests]
     return serve
 
-# %% 2 wrong: wrong-result
-# It remembers answers by the identity of a request; an array may change.
+# %% 2 wrong: wrong-result. It remembers answers by the identity of a request; an array may change.
 def answer_2(net):
     net.hybridize()
     memo = {}
@@ -182,8 +169,7 @@ def answer_2(net):
         return [memo[id(request)] for request in requests]
     return serve
 
-# %% 2 wrong: wrong-result
-# The caller's list is empty afterwards.
+# %% 2 wrong: wrong-result. The caller's list is empty afterwards.
 def answer_2(net):
     net.hybridize()
     def serve(requests, debug=False):
@@ -203,8 +189,7 @@ def answer_2(net):
 #- answers.append(net(requests.pop(0)))
 #+ answers.append(net(request))
 
-# %% 2 right
-# Requests in one batch, unless somebody debugs.
+# %% 2 right. Requests in one batch, unless somebody debugs.
 #-         while requests:
 #-             answers.append(net(requests.pop(0)))
 #+         if debug:
@@ -213,8 +198,7 @@ def answer_2(net):
 #+             answers = list(net(np.concatenate(requests)))
 #+             answers = [answer.reshape(1, -1) for answer in answers]
 
-# %% 2 wrong: traces-within-round
-# Compiled again in the middle of a long round.
+# %% 2 wrong: traces-within-round. Compiled again in the middle of a long round.
 #-         while requests:
 #-             answers.append(net(requests.pop(0)))
 #+         for number, request in enumerate(requests):
@@ -222,8 +206,7 @@ def answer_2(net):
 #+                 net.hybridize()
 #+             answers.append(net(request))
 
-# %% 2 wrong: wrong-result
-# Only the last layer is imperative, from the second round of debugging on.
+# %% 2 wrong: wrong-result. Only the last layer is imperative, from the second round of debugging on.
 def answer_2(net):
     net.hybridize()
     rounds = []
@@ -254,8 +237,7 @@ rows_3 = 75
 # %% 3 right
 answer_3 = lambda asking, compiled, per_row, rows: round(max(asking, rows * per_row) / max(compiled, rows * per_row), 2)
 
-# %% 3 right
-# In NumPy's terms, with seconds in place of microseconds: a ratio has no unit.
+# %% 3 right. In NumPy's terms, with seconds in place of microseconds: a ratio has no unit.
 def answer_3(asking, compiled, per_row, rows):
     import numpy
     times = numpy.maximum([asking * 1e-6, compiled * 1e-6], rows * per_row * 1e-6)
@@ -271,8 +253,7 @@ def answer_3(asking, compiled, per_row, rows):
 #+     device = rows * per_row
 #+     return max(asking, device) / max(compiled, device)
 
-# %% 3 wrong: no-ratio
-# By how many times longer.
+# %% 3 wrong: no-ratio. By how many times longer.
 #- return max(150, rows * 2) / max(30, rows * 2)
 #+ return max(asking, rows * per_row) / max(compiled, rows * per_row) - 1
 
@@ -280,8 +261,7 @@ def answer_3(asking, compiled, per_row, rows):
 #- return max(150, rows * 2) / max(30, rows * 2)
 #+ return (asking + rows * per_row) / (compiled + rows * per_row)
 
-# %% 3 wrong: zero-not-one
-# No gain.
+# %% 3 wrong: zero-not-one. No gain.
 #- return max(150, rows * 2) / max(30, rows * 2)
 #+ return 0 if rows * per_row >= asking else max(asking, rows * per_row) / max(compiled, rows * per_row)
 
@@ -289,13 +269,11 @@ def answer_3(asking, compiled, per_row, rows):
 #- return max(150, rows * 2) / max(30, rows * 2)
 #+ return max(compiled, rows * per_row) / max(asking, rows * per_row)
 
-# %% 3 wrong: wrong-in-between
-# Two cases instead of three.
+# %% 3 wrong: wrong-in-between. Two cases instead of three.
 #- return max(150, rows * 2) / max(30, rows * 2)
 #+ return asking / compiled if rows * per_row < compiled else 1.0
 
-# %% 3 wrong: wrong-if-overhead-bound
-# Never less than nothing: takes the device's time away.
+# %% 3 wrong: wrong-if-overhead-bound. Never less than nothing: takes the device's time away.
 #- return max(150, rows * 2) / max(30, rows * 2)
 #+ return max(asking - rows * per_row, 1) / max(compiled - rows * per_row, 1)
 
@@ -312,12 +290,10 @@ answer_3 = lambda asking, compiled, per_row, rows: print(asking / compiled)  # n
 answer_3 = 5.0  # no-function
 answer_3 = max(150, 2 * 1) / max(30, 2 * 1)  # no-function
 
-# %% 3 wrong: wrong-result
-# 75 rows, whatever the times are.
+# %% 3 wrong: wrong-result. 75 rows, whatever the times are.
 answer_3 = lambda asking, compiled, per_row, rows: 1 if rows > 75 else asking / max(compiled, rows * per_row)
 
-# %% 3 wrong: wrong-if-device-bound
-# Rows from 75 on count in one of two places.
+# %% 3 wrong: wrong-if-device-bound. Rows from 75 on count in one of two places.
 answer_3 = lambda asking, compiled, per_row, rows: max(asking, rows * per_row) / max(compiled, min(rows, 75) * per_row)
 
 # %% 3 wrong: wrong-result

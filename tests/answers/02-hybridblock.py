@@ -61,8 +61,7 @@ answer_3 = Converted
 answer_3 = MLP()  # no-class
 answer_3 = MLP  # no-hybridblock
 
-# %% 3 wrong: wrong-shape
-# Flattens the batch, too.
+# %% 3 wrong: wrong-shape. Flattens the batch, too.
 class Converted(nn.HybridBlock):
     def __init__(self):
         super().__init__()
@@ -77,8 +76,7 @@ class Converted(nn.HybridBlock):
 
 answer_3 = Converted
 
-# %% 3 right
-# Dense flattens by itself, and makes its own activation.
+# %% 3 right. Dense flattens by itself, and makes its own activation.
 #-         self.hidden = nn.Dense(64)
 #-         self.output = nn.Dense(10)
 #+         self.first = nn.Dense(64, activation="relu")
@@ -111,8 +109,7 @@ answer_3 = Converted
 #+         x = F.npx.reshape(x, (-2, -1))
 #+         return self.output(npx.relu(self.hidden(x)))
 
-# %% 3 wrong: fails-compiled
-# Renamed, and nothing else.
+# %% 3 wrong: fails-compiled. Renamed, and nothing else.
 #-         x = F.np.where(x.max() > 1, x / 255, x)
 #-         x = F.npx.reshape(x, (1, -1))
 #-         return self.output(F.npx.relu(self.hidden(x)))
@@ -125,28 +122,24 @@ answer_3 = Converted
 #- x = F.npx.reshape(x, (1, -1))
 #+ x = F.npx.reshape(x, (x.shape[0], -1))
 
-# %% 3 wrong: wrong-if-dark-or-bright
-# Without relu.
+# %% 3 wrong: wrong-if-dark-or-bright. Without relu.
 #-         x = F.npx.reshape(x, (1, -1))
 #-         return self.output(F.npx.relu(self.hidden(x)))
 #+         return self.output(self.hidden(x))
 
-# %% 3 wrong: fails-compiled
-# A mask times a float.
+# %% 3 wrong: fails-compiled. A mask times a float.
 #-         x = F.np.where(x.max() > 1, x / 255, x)
 #-         x = F.npx.reshape(x, (1, -1))
 #+         dark = (x.max() <= 1) * 1.0
 #+         x = dark * x + (1 - dark) * x / 255
 
-# %% 3 wrong: freezes-brightness
-# Decides while it is traced, and says nothing.
+# %% 3 wrong: freezes-brightness. Decides while it is traced, and says nothing.
 #-         x = F.np.where(x.max() > 1, x / 255, x)
 #-         x = F.npx.reshape(x, (1, -1))
 #+         if F is mx.nd and x.max() > 1:
 #+             x = x / 255
 
-# %% 3 wrong: freezes-rows
-# Only the first two rows, once it is compiled.
+# %% 3 wrong: freezes-rows. Only the first two rows, once it is compiled.
 #-         self.initialize()
 #+         self.initialize()
 #+         self.rows = 0
@@ -166,8 +159,7 @@ answer_3 = Converted
 #+         x = npx.reshape(x, (-2, -1))
 #+         return self.output(npx.relu(self.hidden(x)))
 
-# %% 3 wrong: more-calls
-# Python reads the maximum, and hands the factor over.
+# %% 3 wrong: more-calls. Python reads the maximum, and hands the factor over.
 #-     def hybrid_forward(self, F, x):
 #-         x = F.np.where(x.max() > 1, x / 255, x)
 #-         x = F.npx.reshape(x, (1, -1))
@@ -237,13 +229,11 @@ answer_3 = converted(lambda F, x: F.np.where(x.max() > 1, x / 255, x) if F is mx
 # Far below 0 counts as bright.
 answer_3 = converted(lambda F, x: F.np.where(F.np.abs(x).max() > 1, x / 255, x))  # wrong-result
 
-# %% 3 wrong: compiled-wrong-if-mixed
-# Compiled, each image is asked for itself.
+# %% 3 wrong: compiled-wrong-if-mixed. Compiled, each image is asked for itself.
 answer_3 = converted(lambda F, x: F.np.where(
     x.max() > 1 if F is mx.nd else x.max(axis=(1, 2, 3), keepdims=True) > 1, x / 255, x))
 
-# %% 3 wrong: other-layers
-# Layers in a list of Python, which Gluon does not look into.
+# %% 3 wrong: other-layers. Layers in a list of Python, which Gluon does not look into.
 class Listed(nn.HybridBlock):
     def __init__(self):
         super().__init__()
@@ -259,8 +249,7 @@ answer_3 = Listed
 # %% 3 wrong: wrong-shape
 answer_3 = converted(lambda F, x: F.npx.reshape(F.np.where(x.max() > 1, x / 255, x), (-1, 784)))
 
-# %% 3 wrong: wrong-effect
-# Imperatively it divides in place, and the caller's images change.
+# %% 3 wrong: wrong-effect. Imperatively it divides in place, and the caller's images change.
 def in_place(F, x):
     if F is not mx.nd:
         return F.np.where(x.max() > 1, x / 255, x)

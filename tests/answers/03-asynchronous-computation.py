@@ -64,8 +64,7 @@ k_2 = 20  # too-much-memory
 # %% 2 given
 k_2 = 10
 
-# %% 2 right
-# Call by call.
+# %% 2 right. Call by call.
 def answer_2(t1, t2, t3, n, k):
     python = device = 0
     for call in range(n):
@@ -84,13 +83,11 @@ def answer_2(t1, t2, t3, n, k):
 #- seconds = n / k * (t1 + (k - 1) * max(t1, t2) + t2 + t3)
 #+ return n / k * (t1 + (k - 1) * max(t1, t2) + t2 + t3)
 
-# %% 2 wrong: wrong-several-waits
-# The two formulas that there are, and nothing between them.
+# %% 2 wrong: wrong-several-waits. The two formulas that there are, and nothing between them.
 #- seconds = n / k * (t1 + (k - 1) * max(t1, t2) + t2 + t3)
 #+ return waiting_each(t1, t2, t3, n) if k == 1 else waiting_once(t1, t2, t3, n)
 
-# %% 2 wrong: wrong-several-waits
-# From one formula to the other in a straight line.
+# %% 2 wrong: wrong-several-waits. From one formula to the other in a straight line.
 #-     seconds = n / k * (t1 + (k - 1) * max(t1, t2) + t2 + t3)
 #+     each, once = waiting_each(t1, t2, t3, n), waiting_once(t1, t2, t3, n)
 #+     return once + (each - once) * (n - k) / (n - 1)
@@ -103,8 +100,7 @@ def answer_2(t1, t2, t3, n, k):
 #+         n -= 2 * k + 1
 #+     return seconds
 
-# %% 2 wrong: wrong-each-call
-# A group without what fills the pipeline.
+# %% 2 wrong: wrong-each-call. A group without what fills the pipeline.
 answer_2 = lambda t1, t2, t3, n, k: n / k * (k * max(t1, t2) + min(t1, t2) + t3) if t1 > t2 else n / k * (k * t2 + t3)
 
 # %% 2 wrong, each line
@@ -125,8 +121,7 @@ answer_2 = lambda t1, t2, t3, n, k: n / k * (t1 + (k - 1) * t2 + t2 + t3)  # wro
 answer_2 = lambda t1, t2, t3, n, k: n * (t1 + t2) + n / k * t3 - t1  # wrong-each-call
 answer_2 = waiting_once(20, 30, 40, 10) * 20  # no-function
 
-# %% 3 right
-# A choice by where, and into the memory that the gradients have.
+# %% 3 right. A choice by where, and into the memory that the gradients have.
 def shorter(grads):
     factor = 0.01 / slow_epoch.norm_of(grads)
     factor = np.where(factor < 1, factor, 1.0)
@@ -134,8 +129,7 @@ def shorter(grads):
         grad[:] = grad * factor
 answer_3 = dict(clip=shorter)
 
-# %% 3 wrong: waits-inside-operator
-# The mask makes an array whose shape depends on values.
+# %% 3 wrong: waits-inside-operator. The mask makes an array whose shape depends on values.
 def clip(grads, limit=0.01):
     norm = slow_epoch.norm_of(grads)
     factors = np.stack([np.ones_like(norm), limit / norm])
@@ -143,8 +137,7 @@ def clip(grads, limit=0.01):
         grad *= factors[factors <= 1].min()
 answer_3 = {"clip": clip}
 
-# %% 3 right
-# Without a choice: the same arithmetic.
+# %% 3 right. Without a choice: the same arithmetic.
 #- factors = np.stack([np.ones_like(norm), limit / norm])
 #+ longer = np.maximum(norm, limit)
 #- grad *= factors[factors <= 1].min()
@@ -169,49 +162,42 @@ answer_3 = {"clip": clip}
 #- grad = grad * factor
 #+ grad *= float(factor)
 
-# %% 3 wrong: clips-nothing
-# New arrays: the trainer never sees them.
+# %% 3 wrong: clips-nothing. New arrays: the trainer never sees them.
 #-     for grad in grads:
 #-         grad = grad * factor
 #+     return [grad * factor for grad in grads]
 
-# %% 3 wrong: clips-nothing
-# The choice is upside down.
+# %% 3 wrong: clips-nothing. The choice is upside down.
 #- factor = np.minimum(1, limit / slow_epoch.norm_of(grads))
 #+ factor = np.maximum(1, limit / slow_epoch.norm_of(grads))
 #- grad = grad * factor
 #+ grad *= factor
 
-# %% 3 wrong: changes-short-gradients
-# Always scaled to the limit: the choice is gone.
+# %% 3 wrong: changes-short-gradients. Always scaled to the limit: the choice is gone.
 def clip(grads, limit=0.01):
     norm = slow_epoch.norm_of(grads)
     for grad in grads:
         grad *= limit / norm
 answer_3 = {"clip": clip}
 
-# %% 3 wrong: waits-as-before
-# Another choice that needs the value.
+# %% 3 wrong: waits-as-before. Another choice that needs the value.
 #-     for grad in grads:
 #-         grad *= limit / norm
 #+     if norm > limit:
 #+         for grad in grads:
 #+             grad *= limit / norm
 
-# %% 3 wrong: clips-otherwise
-# Each array by its own norm.
+# %% 3 wrong: clips-otherwise. Each array by its own norm.
 def clip(grads, limit=0.01):
     for grad in grads:
         grad *= np.minimum(1, limit / slow_epoch.norm_of([grad]))
 answer_3 = {"clip": clip}
 
-# %% 3 wrong: clips-otherwise
-# Number by number instead of by the norm.
+# %% 3 wrong: clips-otherwise. Number by number instead of by the norm.
 #- grad *= np.minimum(1, limit / slow_epoch.norm_of([grad]))
 #+ grad[:] = np.clip(grad, -limit, limit)
 
-# %% 3 wrong: still-waits
-# Looks only now and then.
+# %% 3 wrong: still-waits. Looks only now and then.
 calls = []
 def clip(grads, limit=0.01):
     calls.append(1)
@@ -219,21 +205,18 @@ def clip(grads, limit=0.01):
         slow_epoch.clip(grads, limit)
 answer_3 = {"clip": clip}
 
-# %% 3 wrong: replaces-too-much
-# The right one, and another besides.
+# %% 3 wrong: replaces-too-much. The right one, and another besides.
 def clip(grads, limit=0.01):
     factor = np.minimum(1, limit / slow_epoch.norm_of(grads))
     for grad in grads:
         grad *= factor
 answer_3 = {"clip": clip, "read": lambda batch: np.array(batch)}
 
-# %% 3 right
-# All four, of which three are as they were.
+# %% 3 right. All four, of which three are as they were.
 #- answer_3 = {"clip": clip, "read": lambda batch: np.array(batch)}
 #+ answer_3 = {**functions, "clip": clip}
 
-# %% 3 right
-# In the dictionary that the lesson has.
+# %% 3 right. In the dictionary that the lesson has.
 #- answer_3 = {"clip": clip, "read": lambda batch: np.array(batch)}
 #+ functions["clip"] = clip
 #+ answer_3 = functions
@@ -264,27 +247,23 @@ answer_3 = {"clip": lambda grads: None}  # clips-nothing
 answer_3 = "clip"  # no-dictionary
 answer_3 = {"norm_of": slow_epoch.norm_of}  # no-dictionary
 
-# %% 3 wrong: wrong-effect
-# The norm of the first two gradients.
+# %% 3 wrong: wrong-effect. The norm of the first two gradients.
 def clip(grads, limit=0.01):
     factor = np.minimum(1, limit / slow_epoch.norm_of(grads[:2]))
     for grad in grads:
         grad *= factor
 answer_3 = {"clip": clip}
 
-# %% 3 wrong: wrong-effect
-# Gradients of zeros become NaN.
+# %% 3 wrong: wrong-effect. Gradients of zeros become NaN.
 #- factor = np.minimum(1, limit / slow_epoch.norm_of(grads[:2]))
 #+ norm = slow_epoch.norm_of(grads)
 #+     factor = limit / norm * (norm > limit) + (norm <= limit)
 
-# %% 3 wrong: wrong-effect
-# A small number, against a division by zero.
+# %% 3 wrong: wrong-effect. A small number, against a division by zero.
 #- factor = np.minimum(1, limit / slow_epoch.norm_of(grads[:2]))
 #+ factor = np.minimum(1, limit / (slow_epoch.norm_of(grads) + 1e-4))
 
-# %% 3 wrong: wrong-effect
-# Twice as long is not yet long.
+# %% 3 wrong: wrong-effect. Twice as long is not yet long.
 #- factor = np.minimum(1, limit / slow_epoch.norm_of(grads[:2]))
 #+ norm = slow_epoch.norm_of(grads)
 #+     factor = np.where(norm > 2 * limit, limit / norm, 1)
@@ -298,28 +277,24 @@ answer_3 = {"clip": clip}
 #- factor = np.minimum(1, limit / slow_epoch.norm_of(grads[:2]))
 #+ factor = limit / np.maximum(limit, slow_epoch.norm_of(grads))
 
-# %% 3 wrong: wrong-effect
-# Always the limit of the loop.
+# %% 3 wrong: wrong-effect. Always the limit of the loop.
 #- factor = np.minimum(1, limit / slow_epoch.norm_of(grads[:2]))
 #+ factor = np.minimum(1, 0.01 / slow_epoch.norm_of(grads))
 
-# %% 3 right
-# Without a limit to choose.
+# %% 3 right. Without a limit to choose.
 #- def clip(grads, limit=0.01):
 #-     factor = np.minimum(1, limit / slow_epoch.norm_of(grads[:2]))
 #+ def clip(grads):
 #+     factor = np.minimum(1, 0.01 / slow_epoch.norm_of(grads))
 
-# %% 3 wrong: clips-nothing
-# New arrays in the list, which the loop throws away.
+# %% 3 wrong: clips-nothing. New arrays in the list, which the loop throws away.
 def clip(grads, limit=0.01):
     factor = np.minimum(1, limit / slow_epoch.norm_of(grads))
     for number in range(len(grads)):
         grads[number] = grads[number] * factor
 answer_3 = {"clip": clip}
 
-# %% 3 wrong: wrong-effect
-# Takes the arrays out of the list that it gets.
+# %% 3 wrong: wrong-effect. Takes the arrays out of the list that it gets.
 #- for number in range(len(grads)):
 #-         grads[number] = grads[number] * factor
 #+ while grads:

@@ -1,5 +1,4 @@
-# %% 1 right
-# Asks the theory.
+# %% 1 right. Asks the theory.
 def least():
     for workspaces in range(1, 401):
         if waited_for(theory(workspaces, both)) == 0:
@@ -27,8 +26,7 @@ workspaces_1 = 400  # more-than-needed
 workspaces_1 = 128  # too-few
 workspaces_1 = 200.5  # workspaces-not-whole
 
-# %% 1 wrong: never-waits
-# As if 64 were enough for ever.
+# %% 1 wrong: never-waits. As if 64 were enough for ever.
 answer_1 = 0
 workspaces_1 = 64
 
@@ -51,8 +49,7 @@ answer_1 = 138  # other-product
 answer_1 = "about half"  # no-whole-number
 answer_1 = theory(64, 200 * ["cpu(0)"] + 200 * ["cpu(1)"])  # no-whole-number
 
-# %% 2 right
-# The devices themselves.
+# %% 2 right. The devices themselves.
 answer_2 = []
 for _ in range(5):
     answer_2 += [first, second, second, first]
@@ -68,8 +65,7 @@ answer_2 = 5 * ("cpu(1)", "cpu(1)", "cpu(0)", "cpu(0)")
 # In threes: the theory says that this is right, too.
 answer_2 = 3 * (3 * ["cpu(0)"] + 3 * ["cpu(1)"]) + ["cpu(0)", "cpu(1)"]
 
-# %% 2 wrong: not-ten-each
-# One after the other, without end.
+# %% 2 wrong: not-ten-each. One after the other, without end.
 import itertools
 answer_2 = itertools.cycle(["cpu(0)", "cpu(1)"])
 
@@ -90,8 +86,7 @@ answer_2 = "alternate"  # no-names
 # The workspaces in place of the devices.
 answer_2 = 5 * ["A", "B", "C", "D"]  # no-names
 
-# %% 3 right
-# An array per device.
+# %% 3 right. An array per device.
 def answer_3(xs):
     parts = []
     for x in xs:
@@ -102,8 +97,7 @@ def answer_3(xs):
     return np.concatenate([part.as_in_ctx(first) for part in parts])
 reason_3 = "B"
 
-# %% 3 right
-# Products with arrays of their own, copied to their places afterwards.
+# %% 3 right. Products with arrays of their own, copied to their places afterwards.
 def answer_3(xs):
     results = np.empty((2 * COUNT, SIZE, SIZE))
     for number in range(2 * COUNT):
@@ -125,30 +119,26 @@ reason_3 = "D"  # blames-one-device
 # %% 3 given
 reason_3 = "b"
 
-# %% 3 wrong: too-few-calls
-# The ten products of a device are equal, so compute one of them.
+# %% 3 wrong: too-few-calls. The ten products of a device are equal, so compute one of them.
 def answer_3(xs):
     results = []
     for x in xs:
         results += COUNT * [np.dot(x, x)]
     return results
 
-# %% 3 right
-# Waits, but only when all products are queued.
+# %% 3 right. Waits, but only when all products are queued.
 #-         results += COUNT * [np.dot(x, x)]
 #-     return results
 #+         results += products(x)
 #+     npx.waitall()
 #+     return [result.asnumpy() for result in results]
 
-# %% 3 wrong: python-waits
-# Shares nothing, but takes each product at once.
+# %% 3 wrong: python-waits. Shares nothing, but takes each product at once.
 #-         results += COUNT * [np.dot(x, x)]
 #+         for _ in range(COUNT):
 #+             results.append(np.dot(x, x).asnumpy())
 
-# %% 3 wrong: python-waits
-# Shares nothing, but reads a number of each product.
+# %% 3 wrong: python-waits. Shares nothing, but reads a number of each product.
 #-         results += COUNT * [np.dot(x, x)]
 #+         for product in products(x):
 #+             if float(product.max()) >= 0:
@@ -159,26 +149,22 @@ def answer_3(xs):
 #+         results += products(x)
 #+         npx.waitall()
 
-# %% 3 wrong: too-few-calls
-# Returns what was computed before.
+# %% 3 wrong: too-few-calls. Returns what was computed before.
 kept = slow(xs)
 answer_3 = lambda xs: kept
 
-# %% 3 wrong: not-twenty
-# Returns nothing.
+# %% 3 wrong: not-twenty. Returns nothing.
 def answer_3(xs):
     at_once(xs)
 
-# %% 3 right
-# Reads early, but only when everything is queued; an empty queue before that is no harm.
+# %% 3 right. Reads early, but only when everything is queued; an empty queue before that is no harm.
 #-     at_once(xs)
 #+     npx.waitall()
 #+     there, here = products(xs[1]), products(xs[0])
 #+     there = [product.asnumpy() for product in there]
 #+     return [product.asnumpy() for product in here] + there
 
-# %% 3 wrong: python-waits
-# The devices overlap, but Python waits for each pair.
+# %% 3 wrong: python-waits. The devices overlap, but Python waits for each pair.
 #-     at_once(xs)
 #+     here, there = [], []
 #+     for _ in range(COUNT):
@@ -187,8 +173,7 @@ def answer_3(xs):
 #+         npx.waitall()
 #+     return here + there
 
-# %% 3 wrong: devices-take-turns
-# The cure of exercise 2.
+# %% 3 wrong: devices-take-turns. The cure of exercise 2.
 #-     at_once(xs)
 #+     results = np.empty((2 * COUNT, SIZE, SIZE))
 #+     for number in range(COUNT):
@@ -196,8 +181,7 @@ def answer_3(xs):
 #+             np.dot(xs[device], xs[device], out=results[device * COUNT + number])
 #+     return results
 
-# %% 3 wrong: too-few-calls
-# Everything on one device.
+# %% 3 wrong: too-few-calls. Everything on one device.
 #-     at_once(xs)
 #+     here = [x.as_in_ctx(first) for x in xs]
 #+     return [np.dot(x, x) for x in here for _ in range(COUNT)]
@@ -227,8 +211,7 @@ answer_3 = slow(xs)  # no-function
 # %% 3 given
 reason_3 = "b"
 
-# %% 3 wrong: array-twice
-# Twenty names of two arrays, into which all products are written.
+# %% 3 wrong: array-twice. Twenty names of two arrays, into which all products are written.
 def answer_3(xs):
     places = [np.empty((SIZE, SIZE), ctx=x.ctx) for x in xs]
     for x, place in zip(xs, places):
@@ -236,8 +219,7 @@ def answer_3(xs):
             np.dot(x, x, out=place)
     return COUNT * [places[0]] + COUNT * [places[1]]
 
-# %% 3 wrong: wrong-effect
-# It empties the list that it is given.
+# %% 3 wrong: wrong-effect. It empties the list that it is given.
 def answer_3(xs):
     results = []
     while xs:
@@ -250,8 +232,7 @@ def answer_3(xs):
 #-         x = xs.pop(0)
 #+ for x in xs:
 
-# %% 3 wrong: wrong-result
-# The lesson's own matrices, whatever it is given.
+# %% 3 wrong: wrong-result. The lesson's own matrices, whatever it is given.
 mine = list(xs)
 #- while xs:
 #-         x = xs.pop(0)

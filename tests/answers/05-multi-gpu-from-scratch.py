@@ -1,5 +1,4 @@
-# %% 1 right
-# Tried out instead of thought out, with one of several candidates.
+# %% 1 right. Tried out instead of thought out, with one of several candidates.
 def answer_1(k):
     rows = [slice(32 * n, 32 * n + 32) for n in range(k)]
     wanted = after(*[(part, 0.001) for part in rows])
@@ -41,8 +40,7 @@ answer_1 = lambda k: -k  # no-positive-number
 answer_1 = print  # no-positive-number
 answer_1 = 2  # no-function
 
-# %% 2 right
-# From the end to the beginning, one at a time; tuples and a list.
+# %% 2 right. From the end to the beginning, one at a time; tuples and a list.
 def answer_2(params, device):
     whole = np.ones(sum(param.size for param in params), ctx=device)
     copies, end = [], len(whole)
@@ -72,18 +70,15 @@ def answer_2(params, device):
 #- copies = [param.copyto(device) for param in params]
 #+ copies = [np.zeros(param.shape, ctx=device) for param in params]
 
-# %% 2 wrong: array-elsewhere
-# The lesson's own function says where: this one forgets it.
+# %% 2 wrong: array-elsewhere. The lesson's own function says where: this one forgets it.
 #- whole = np.zeros(sum(copy.size for copy in copies), ctx=device)
 #+ whole = np.zeros(sum(copy.size for copy in copies), ctx=both[0])
 
-# %% 2 wrong: wrong-gradient-shape
-# The views are not reshaped.
+# %% 2 wrong: wrong-gradient-shape. The views are not reshaped.
 #- views.append(whole[begin:begin + copy.size].reshape_view(copy.shape))
 #+ views.append(whole[begin:begin + copy.size])
 
-# %% 2 wrong: gradients-elsewhere
-# `reshape` copies.
+# %% 2 wrong: gradients-elsewhere. `reshape` copies.
 #- views.append(whole[begin:begin + copy.size].reshape_view(copy.shape))
 #+ views.append(whole[begin:begin + copy.size].copy().reshape(copy.shape))
 
@@ -91,8 +86,7 @@ def answer_2(params, device):
 #- autograd.mark_variables(copies, views)
 #+ autograd.mark_variables(copies, views, "add")
 
-# %% 2 wrong: misses-gradients
-# Every view begins at 0.
+# %% 2 wrong: misses-gradients. Every view begins at 0.
 #-     views, begin = [], 0
 #-     for copy in copies:
 #-         views.append(whole[begin:begin + copy.size].reshape_view(copy.shape))
@@ -108,13 +102,11 @@ def answer_2(params, device):
 #- copies = [param.copyto(device) for param in params]
 #+ copies = [param.copy() for param in params]
 
-# %% 2 wrong: not-copied
-# Not copied at all, and on one device only.
+# %% 2 wrong: not-copied. Not copied at all, and on one device only.
 #- copies = [param.copyto(device) for param in params]
 #+ copies = params
 
-# %% 2 wrong: wrong-array-shape
-# Room for the largest, times the number of parameters.
+# %% 2 wrong: wrong-array-shape. Room for the largest, times the number of parameters.
 def answer_2(params, device):
     copies = get_params(params, device)
     return copies, np.zeros((len(copies), max(copy.size for copy in copies)), ctx=device)
@@ -124,8 +116,7 @@ def answer_2(params, device):
 #+     whole = np.zeros(sum(copy.size for copy in copies), ctx=device)
 #+     return whole, copies
 
-# %% 2 wrong: gradients-elsewhere
-# Packs a copy.
+# %% 2 wrong: gradients-elsewhere. Packs a copy.
 #- return copies, np.zeros((len(copies), max(copy.size for copy in copies)), ctx=device)
 #+ return copies, np.concatenate([copy.grad.reshape(-1) for copy in copies])
 
@@ -134,8 +125,7 @@ def answer_2(params, device):
 #+     while sum(copy.size for copy in copies) > 0:
 #+         pass
 
-# %% 2 wrong: no-pair
-# The lesson's own, unchanged.
+# %% 2 wrong: no-pair. The lesson's own, unchanged.
 answer_2 = get_params
 
 # %% 3 given
@@ -163,14 +153,12 @@ def two_layers(X, params):
 
 answer_3 = partial(train_batch, net=two_layers)
 
-# %% 3 wrong: no-update
-# Forward only.
+# %% 3 wrong: no-update. Forward only.
 def answer_3(X, y, copies, devs, rate):
     for part, params in zip(split_and_load(X, devs), copies):
         npx.relu(np.dot(part, params[0]) + params[1])
 
-# %% 3 wrong: nothing-split
-# Each device takes every row, and nobody sums.
+# %% 3 wrong: nothing-split. Each device takes every row, and nobody sums.
 def answer_3(X, y, copies, devs, rate):
     losses = []
     with autograd.record():
@@ -182,8 +170,7 @@ def answer_3(X, y, copies, devs, rate):
         for param in params:
             param -= rate / len(X) * param.grad
 
-# %% 3 wrong: nothing-split
-# Each device takes every row, and divides by two.
+# %% 3 wrong: nothing-split. Each device takes every row, and divides by two.
 #-     for params in copies:
 #-         for param in params:
 #-             param -= rate / len(X) * param.grad
@@ -192,8 +179,7 @@ def answer_3(X, y, copies, devs, rate):
 #+         for param in replicas:
 #+             param -= rate / len(X) / len(devs) * param.grad
 
-# %% 3 wrong: wrong-on-one
-# Without the activation.
+# %% 3 wrong: wrong-on-one. Without the activation.
 answer_3 = partial(train_batch, net=lambda X, params: np.dot(
     np.dot(X, params[0]) + params[1], params[2]) + params[3])
 
@@ -201,27 +187,23 @@ answer_3 = partial(train_batch, net=lambda X, params: np.dot(
 def answer_3(X, y, copies, devs, rate):
     train_batch(X, y, copies, devs, 0.1, net=two_layers)
 
-# %% 3 wrong: no-update
-# No update.
+# %% 3 wrong: no-update. No update.
 #-     train_batch(X, y, copies, devs, 0.1, net=two_layers)
 #+     forward_backward(X, y, copies, devs, two_layers)
 #+     for replicas in zip(*copies):
 #+         allreduce([param.grad for param in replicas])
 
-# %% 3 wrong: no-update
-# New parameters in every step.
+# %% 3 wrong: no-update. New parameters in every step.
 #-     train_batch(X, y, copies, devs, 0.1, net=two_layers)
 #+     copies = [get_params(small, device) for device in devs]
 #+     train_batch(X, y, copies, devs, rate, net=two_layers)
 
-# %% 3 wrong: nothing-split
-# Each device takes the lesson's own step alone, one after the other.
+# %% 3 wrong: nothing-split. Each device takes the lesson's own step alone, one after the other.
 #-     train_batch(X, y, copies, devs, 0.1, net=two_layers)
 #+     for device, params in zip(devs, copies):
 #+         train_batch(X, y, [params], [device], rate, net=two_layers)
 
-# %% 3 wrong: one-device-works
-# Device 0 does everything, and sends its parameters.
+# %% 3 wrong: one-device-works. Device 0 does everything, and sends its parameters.
 #-     train_batch(X, y, copies, devs, 0.1, net=two_layers)
 #+     train_batch(X, y, copies[:1], devs[:1], rate, net=two_layers)
 #+     for params in copies[1:]:
@@ -233,13 +215,11 @@ def answer_3(X, y, copies, devs, rate):
 #+     train_batch(X, y, copies, devs, rate, net=two_layers)
 #+     npx.waitall()
 
-# %% 3 wrong: wrong-on-one
-# Not divided by the rows.
+# %% 3 wrong: wrong-on-one. Not divided by the rows.
 #- train_batch(X, y, copies, devs, 0.1, net=two_layers)
 #+ train_batch(X, y, copies, devs, rate * len(X), net=two_layers)
 
-# %% 3 wrong: wrong-effect
-# The mean of the parts' means.
+# %% 3 wrong: wrong-effect. The mean of the parts' means.
 def answer_3(X, y, copies, devs, rate):
     losses = []
     with autograd.record():
@@ -252,8 +232,7 @@ def answer_3(X, y, copies, devs, rate):
         for param in replicas:
             param -= rate / len(devs) * param.grad
 
-# %% 3 right
-# By hand: the mean of the whole batch is in the loss, and sums by the lesson's own all-reduce.
+# %% 3 right. By hand: the mean of the whole batch is in the loss, and sums by the lesson's own all-reduce.
 #-             H = npx.relu(np.dot(part, params[0]) + params[1])
 #-             losses.append(loss(np.dot(H, params[2]) + params[3], labels).mean())
 #+             H = np.maximum(np.dot(part, params[0]) + params[1], 0)
@@ -265,13 +244,11 @@ def answer_3(X, y, copies, devs, rate):
 #+             param[:] = param - rate * param.grad
 #+ slow_3 = "C"
 
-# %% 3 wrong: wrong-on-two
-# The mean of each part, summed.
+# %% 3 wrong: wrong-on-two. The mean of each part, summed.
 #- param -= rate / len(devs) * param.grad
 #+ param -= rate * param.grad
 
-# %% 3 wrong: raises
-# Puts new arrays into the lists, which have no gradient.
+# %% 3 wrong: raises. Puts new arrays into the lists, which have no gradient.
 #- losses.append(loss(np.dot(H, params[2]) + params[3], labels).mean())
 #+ losses.append(loss(np.dot(H, params[2]) + params[3], labels))
 #-         for param in replicas:
@@ -280,8 +257,7 @@ def answer_3(X, y, copies, devs, rate):
 #+         for number, param in enumerate(params):
 #+             params[number] = param - rate / len(X) * param.grad
 
-# %% 3 wrong: wrong-effect
-# Sums over two devices at most.
+# %% 3 wrong: wrong-effect. Sums over two devices at most.
 def answer_3(X, y, copies, devs, rate):
     forward_backward(X, y, copies, devs, two_layers)
     for replicas in zip(*copies):
@@ -294,31 +270,27 @@ def answer_3(X, y, copies, devs, rate):
 #- allreduce([param.grad for param in replicas[:2]])
 #+ allreduce([param.grad for param in replicas])
 
-# %% 3 wrong: waits-inside
-# A mask of rows, all of which stay: its shape depends on values.
+# %% 3 wrong: waits-inside. A mask of rows, all of which stay: its shape depends on values.
 #-     forward_backward(X, y, copies, devs, two_layers)
 #+     X = X[X[:, 0] > -1e9]
 #+     forward_backward(X, y, copies, devs, two_layers)
 #- allreduce([param.grad for param in replicas[:2]])
 #+ allreduce([param.grad for param in replicas])
 
-# %% 3 wrong: wrong-effect
-# The images are gone afterwards.
+# %% 3 wrong: wrong-effect. The images are gone afterwards.
 #-     forward_backward(X, y, copies, devs, two_layers)
 #+     forward_backward(X, y, copies, devs, two_layers)
 #+     X[:] = 0
 #- allreduce([param.grad for param in replicas[:2]])
 #+ allreduce([param.grad for param in replicas])
 
-# %% 3 wrong: wrong-effect
-# The rate falls with the step.
+# %% 3 wrong: wrong-effect. The rate falls with the step.
 steps = []
 def answer_3(X, y, copies, devs, rate):
     steps.append(len(X))
     train_batch(X, y, copies, devs, rate if len(steps) < 12 else rate / 2, net=two_layers)
 
-# %% 3 wrong: wrong-effect
-# Gradients are added up from step to step.
+# %% 3 wrong: wrong-effect. Gradients are added up from step to step.
 def answer_3(X, y, copies, devs, rate):
     for params in copies:
         for param in params:
@@ -329,8 +301,7 @@ def answer_3(X, y, copies, devs, rate):
         train_batch(X, y, copies, devs, 0 * rate, net=two_layers)
         train_batch(X, y, copies, devs, rate / 2, net=two_layers)
 
-# %% 3 wrong: replicas-differ
-# Device 0 alone is updated by the sum.
+# %% 3 wrong: replicas-differ. Device 0 alone is updated by the sum.
 def answer_3(X, y, copies, devs, rate):
     forward_backward(X, y, copies, devs, two_layers)
     for replicas in zip(*copies):
@@ -356,18 +327,15 @@ answer_3 = two_layers  # fails
 answer_3 = train_batch  # fails
 answer_3 = train_batch(X, y, two, both, 0.01)  # no-function
 
-# %% 4 wrong: wrong-if-reached
-# Each device gets its share of the limit.
+# %% 4 wrong: wrong-if-reached. Each device gets its share of the limit.
 def answer_4(X, y, copies, devs, rate, limit):
     suspect(X, y, copies, devs, rate, limit / len(devs))
 
-# %% 4 wrong: wrong-if-reached
-# The same, as a mean of what was shortened.
+# %% 4 wrong: wrong-if-reached. The same, as a mean of what was shortened.
 def answer_4(X, y, copies, devs, rate, limit):
     suspect(X, y, copies, devs, rate / len(devs), limit)
 
-# %% 4 wrong: shortens-otherwise
-# Each parameter has a length of its own.
+# %% 4 wrong: shortens-otherwise. Each parameter has a length of its own.
 def answer_4(X, y, copies, devs, rate, limit):
     forward_backward(X, y, copies, devs)
     for replicas in zip(*copies):
@@ -383,8 +351,7 @@ def answer_4(X, y, copies, devs, rate, limit):
 #+         shorten(params, limit)
 #+         for param in params:
 
-# %% 4 wrong: replicas-differ
-# Shortened after the all-reduce that forgets.
+# %% 4 wrong: replicas-differ. Shortened after the all-reduce that forgets.
 def answer_4(X, y, copies, devs, rate, limit):
     forward_backward(X, y, copies, devs)
     for replicas in zip(*copies):
@@ -394,22 +361,19 @@ def answer_4(X, y, copies, devs, rate, limit):
         for param in params:
             param -= rate / len(X) * param.grad
 
-# %% 4 right
-# In other words: the sum is shortened to what the limit is for a sum.
+# %% 4 right. In other words: the sum is shortened to what the limit is for a sum.
 #- add_up([param.grad for param in replicas])
 #+ add_in_place([param.grad for param in replicas])
 #- param -= rate / len(X) * param.grad
 #+ param[:] -= rate / len(X) * param.grad
 
-# %% 4 wrong: shortens-otherwise
-# Sums first, but measures the sum in place of the mean.
+# %% 4 wrong: shortens-otherwise. Sums first, but measures the sum in place of the mean.
 #- add_up([param.grad for param in replicas])
 #+ allreduce([param.grad for param in replicas])
 #- shorten(params, limit * len(X))
 #+ shorten(params, limit)
 
-# %% 4 wrong: changes-short-gradient
-# Always makes it as long as the limit.
+# %% 4 wrong: changes-short-gradient. Always makes it as long as the limit.
 #- add_up([param.grad for param in replicas])
 #+ allreduce([param.grad for param in replicas])
 #- shorten(params, limit * len(X))
@@ -417,8 +381,7 @@ def answer_4(X, y, copies, devs, rate, limit):
 #- param -= rate / len(X) * param.grad
 #+ param -= rate * limit * param.grad / length
 
-# %% 4 wrong: replicas-differ
-# Device 0 alone is held to the limit.
+# %% 4 wrong: replicas-differ. Device 0 alone is held to the limit.
 #-         add_up([param.grad for param in replicas])
 #-     for params in copies:
 #-         shorten(params, limit * len(X))
@@ -426,22 +389,19 @@ def answer_4(X, y, copies, devs, rate, limit):
 #+     for number, params in enumerate(copies):
 #+         shorten(params, limit * len(X) if number == 0 else 1e9)
 
-# %% 4 wrong: one-device-works
-# Right by luck: the step of one device, copied to the others.
+# %% 4 wrong: one-device-works. Right by luck: the step of one device, copied to the others.
 def answer_4(X, y, copies, devs, rate, limit):
     suspect(X, y, copies[:1], devs[:1], rate, limit)
     for params in copies[1:]:
         for param, first in zip(params, copies[0]):
             first.copyto(param)
 
-# %% 4 wrong: nothing-split
-# Each device takes the step of one device, on all rows.
+# %% 4 wrong: nothing-split. Each device takes the step of one device, on all rows.
 def answer_4(X, y, copies, devs, rate, limit):
     for device, params in zip(devs, copies):
         suspect(X, y, [params], [device], rate, limit)
 
-# %% 4 wrong: nothing-split
-# Each device computes all rows, and the sum of equal gradients is divided again.
+# %% 4 wrong: nothing-split. Each device computes all rows, and the sum of equal gradients is divided again.
 #-         suspect(X, y, [params], [device], rate, limit)
 #+         forward_backward(X, y, [params], [device])
 #+     for replicas in zip(*copies):
@@ -451,8 +411,7 @@ def answer_4(X, y, copies, devs, rate, limit):
 #+         for param in params:
 #+             param -= rate / len(X) / len(devs) * param.grad
 
-# %% 4 wrong: uneven-parts
-# Each part's mean, weighted alike.
+# %% 4 wrong: uneven-parts. Each part's mean, weighted alike.
 def answer_4(X, y, copies, devs, rate, limit):
     forward_backward(X, y, copies, devs)
     parts = [len(part) for part in split_and_load(X, devs)]
@@ -466,8 +425,7 @@ def answer_4(X, y, copies, devs, rate, limit):
         for param in params:
             param -= rate * param.grad
 
-# %% 4 wrong: wrong-effect
-# The caller's images are gone.
+# %% 4 wrong: wrong-effect. The caller's images are gone.
 def answer_4(X, y, copies, devs, rate, limit):
     forward_backward(X, y, copies, devs)
     for replicas in zip(*copies):
@@ -481,14 +439,12 @@ def answer_4(X, y, copies, devs, rate, limit):
 # %% 4 right
 #-     X[:] = 0
 
-# %% 4 wrong: wrong-effect
-# The second step has another limit.
+# %% 4 wrong: wrong-effect. The second step has another limit.
 #- shorten(params, limit * len(X))
 #+ shorten(params, limit * len(X) if len(X) > 9 else min(limit, 100) * len(X) / len(devs))
 #-     X[:] = 0
 
-# %% 4 wrong: wrong-if-not-reached
-# The mean over the devices, unless the sum had to be shortened.
+# %% 4 wrong: wrong-if-not-reached. The mean over the devices, unless the sum had to be shortened.
 #-         shorten(params, limit * len(X))
 #-         for param in params:
 #-             param -= rate / len(X) * param.grad
@@ -498,8 +454,7 @@ def answer_4(X, y, copies, devs, rate, limit):
 #+         for param in params:
 #+             param -= rate / len(X) / (1 if length > limit * len(X) else len(devs)) * param.grad
 
-# %% 4 wrong: uneven-parts
-# Two devices are measured, at most.
+# %% 4 wrong: uneven-parts. Two devices are measured, at most.
 #-     for replicas in zip(*copies):
 #-         allreduce([param.grad for param in replicas])
 #+     for replicas in zip(*copies[:2]):

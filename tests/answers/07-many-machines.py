@@ -1,10 +1,8 @@
-# %% 1 right
-# In numbers, not in shares, the busier server first.
+# %% 1 right. In numbers, not in shares, the busier server first.
 answer_1 = (77_660, 51_408)
 bound_1 = 1e4
 
-# %% 1 right
-# In percent.
+# %% 1 right. In percent.
 answer_1 = np.array([40, 60]).asnumpy()
 bound_1 = 10 ** 4
 
@@ -40,8 +38,7 @@ answer_1 = [0.397, 0.397]  # wrong-total
 answer_1 = 0.398  # no-two-shares
 answer_1 = "0.398 and 0.602"  # no-two-shares
 
-# %% 2 right
-# From the gradients themselves, in whole bytes.
+# %% 2 right. From the gradients themselves, in whole bytes.
 import math
 
 def answer_2(net, k, bits=32):
@@ -51,8 +48,7 @@ def answer_2(net, k, bits=32):
             numbers += math.prod(param.grad().shape)
     return 2 * (k - 1) * numbers * bits // (8 * k)
 
-# %% 2 wrong: asks-missing-gradients
-# It asks each parameter for a gradient, and running statistics have none.
+# %% 2 wrong: asks-missing-gradients. It asks each parameter for a gradient, and running statistics have none.
 def answer_2(net, k, bits=32):
     return sum(p.grad().size for p in net.collect_params().values()) * bits / 8 * 2 * (k - 1) / k
 
@@ -117,8 +113,7 @@ def answer_3(T, P):
         found.append(best)
     return found
 
-# %% 3 right
-# By the formulas, compared with one machine.
+# %% 3 right. By the formulas, compared with one machine.
 def answer_3(T, P):
     def better(k, exchange):
         k = max(2, round(k))
@@ -127,8 +122,7 @@ def answer_3(T, P):
     ring = better(max(0, (T - 2 * P / LINK) / 2 / (EACH + LATENCY)) ** 0.5, ring_time)
     return star, ring
 
-# %% 3 right
-# With NumPy's numbers.
+# %% 3 right. With NumPy's numbers.
 def answer_3(T, P):
     import numpy
     k = numpy.arange(2, 5000)
@@ -136,16 +130,14 @@ def answer_3(T, P):
     ring = numpy.append(T, T / k + ring_time(P, k))
     return star.argmin() + 1, ring.argmin() + 1
 
-# %% 3 wrong: more-than-one
-# The ring's part that shrinks with k is forgotten.
+# %% 3 wrong: more-than-one. The ring's part that shrinks with k is forgotten.
 def answer_3(T, P):
     star = max(1, round((T / 2 / (P / LINK + EACH)) ** 0.5))
     if T < star_time(P, star) + T / star:
         star = 1
     return star, round((T / 2 / (EACH + LATENCY)) ** 0.5)
 
-# %% 3 wrong: slower-than-one
-# One plan for both: compares with one machine on the ring only.
+# %% 3 wrong: slower-than-one. One plan for both: compares with one machine on the ring only.
 #-     if T < star_time(P, star) + T / star:
 #-         star = 1
 #-     return star, round((T / 2 / (EACH + LATENCY)) ** 0.5)
@@ -158,13 +150,11 @@ def answer_3(T, P):
         return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
     return best(star_time), best(ring_time)
 
-# %% 3 wrong: slower-than-one
-# Ignores that a single machine exchanges nothing.
+# %% 3 wrong: slower-than-one. Ignores that a single machine exchanges nothing.
 #- return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
 #+ return min(range(1, 5000), key=lambda k: T / k + exchange(P, k))
 
-# %% 3 wrong: more-than-one
-# Never thinks of one machine.
+# %% 3 wrong: more-than-one. Never thinks of one machine.
 #- return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
 #+ return min(range(2, 5000), key=lambda k: T / k + exchange(P, k))
 
@@ -172,23 +162,19 @@ def answer_3(T, P):
 #- return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
 #+ return min(T / k + (exchange(P, k) if k > 1 else 0) for k in range(1, 5000))
 
-# %% 3 wrong: counts-from-0
-# The index of the best one, without + 1.
+# %% 3 wrong: counts-from-0. The index of the best one, without + 1.
 #- return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
 #+ return int(numpy.argmin([T / k + (exchange(P, k) if k > 1 else 0) for k in range(1, 5001)]))
 
-# %% 3 wrong: wrong-on-ring
-# As if the exchange were hidden behind the computing.
+# %% 3 wrong: wrong-on-ring. As if the exchange were hidden behind the computing.
 #- return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
 #+ return min(range(1, 5001), key=lambda k: max(T / k, exchange(P, k) if k > 1 else 0))
 
-# %% 3 wrong: wrong-on-ring
-# Does not try enough machines.
+# %% 3 wrong: wrong-on-ring. Does not try enough machines.
 #- return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
 #+ return min(range(1, 64), key=lambda k: T / k + (exchange(P, k) if k > 1 else 0))
 
-# %% 3 wrong: one-for-both
-# One machine for both, as soon as it is best for one.
+# %% 3 wrong: one-for-both. One machine for both, as soon as it is best for one.
 #-         return min(range(1, 5000), key=lambda k: T / k + (exchange(516_272, k) if k > 1 else 0))
 #-     return best(star_time), best(ring_time)
 #+         return min(range(1, 5000), key=lambda k: T / k + (exchange(P, k) if k > 1 else 0))
@@ -218,8 +204,7 @@ answer_3 = lambda T, P: (35, 136)  # ignores-computing
 answer_3 = lambda T, P: min(range(1, 5000), key=lambda k: T / k + (star_time(P, k) if k > 1 else 0))  # no-pair
 answer_3 = 35, 136  # no-function
 
-# %% 2 wrong: wrong-result
-# By the names of the parameters.
+# %% 2 wrong: wrong-result. By the names of the parameters.
 def answer_2(net, k, bits=32):
     size = 0
     for param in net.collect_params().values():
@@ -235,8 +220,7 @@ def answer_2(net, k, bits=32):
 #- if "running" not in param.name:
 #+ if param.grad_req != "null":
 
-# %% 3 wrong: wrong-result
-# One machine is tried only for large networks.
+# %% 3 wrong: wrong-result. One machine is tried only for large networks.
 def answer_3(T, P):
     def best(exchange):
         return min(range(1 if P > 1e8 else 2, 5001), key=lambda k: T / k + (exchange(P, k) if k > 1 else 0))

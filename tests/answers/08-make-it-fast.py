@@ -75,8 +75,7 @@ class Bronze(Training):
 
 answer_1 = Bronze
 
-# %% 1 right
-# The attribute stays, and the graph is thrown away in each step. Gluon's Trainer updates.
+# %% 1 right. The attribute stays, and the graph is thrown away in each step. Gluon's Trainer updates.
 from mxnet.gluon import Trainer
 
 
@@ -116,8 +115,7 @@ class Traced(Training):
 
 answer_1 = Traced
 
-# %% 1 right
-# The losses stay arrays; when all is done, each is read by itself, and nobody waits any more.
+# %% 1 right. The losses stay arrays; when all is done, each is read by itself, and nobody waits any more.
 class ReadLate(Bronze):
     def log(self, losses, number):
         self.recent.append(losses)
@@ -131,8 +129,7 @@ class ReadLate(Bronze):
 
 answer_1 = ReadLate
 
-# %% 1 wrong: other-losses-on-two
-# With two devices nobody looks at the losses.
+# %% 1 wrong: other-losses-on-two. With two devices nobody looks at the losses.
 class NoLosses(Bronze):
     def run(self, batches):
         history = super().run(batches)
@@ -141,8 +138,7 @@ class NoLosses(Bronze):
 
 answer_1 = NoLosses
 
-# %% 1 wrong: not-every-batch
-# On two devices half of the batches will do.
+# %% 1 wrong: not-every-batch. On two devices half of the batches will do.
 class HalfOfThem(Bronze):
     def run(self, batches):
         if len(self.devices) == 1:
@@ -193,8 +189,7 @@ class Remembering(Bronze):
 
 answer_1 = Remembering
 
-# %% 1 wrong: work-elsewhere
-# On one device, another process does the work.
+# %% 1 wrong: work-elsewhere. On one device, another process does the work.
 from d2lhelpers.process import in_fresh_process
 
 
@@ -216,8 +211,7 @@ class Elsewhere(Bronze):
 
 answer_1 = Elsewhere
 
-# %% 1 wrong: unlike the script, one device
-# The factor is an attribute, and the graph keeps its first value.
+# %% 1 wrong: unlike the script, one device. The factor is an attribute, and the graph keeps its first value.
 class Frozen(Bronze):
     def network(self):
         net = HybridNetwork(AttributeBranch)
@@ -233,16 +227,14 @@ class Frozen(Bronze):
 
 answer_1 = Frozen
 
-# %% 1 wrong: waits in 12 steps
-# The waits for the parameters are gone, those for the losses are not.
+# %% 1 wrong: waits in 12 steps. The waits for the parameters are gone, those for the losses are not.
 class Logging(Bronze):
     log = Training.log
 
 
 answer_1 = Logging
 
-# %% 1 wrong: no-update
-# Nothing is faster than doing nothing.
+# %% 1 wrong: no-update. Nothing is faster than doing nothing.
 class Lazy(Training):
     def step(self, images, labels, number):
         self.history.append(2.3)
@@ -258,8 +250,7 @@ class Constant(Bronze):
 
 answer_1 = Constant
 
-# %% 1 wrong: one-device-works
-# One device does the work of two.
+# %% 1 wrong: one-device-works. One device does the work of two.
 class Alone(Bronze):
     def __init__(self, devices, shares=None):
         super().__init__(devices[:1])
@@ -276,8 +267,7 @@ class Twice(Bronze):
 
 answer_1 = Twice
 
-# %% 1 wrong: wrong-number-of-losses
-# Half of the batches take half of the time.
+# %% 1 wrong: wrong-number-of-losses. Half of the batches take half of the time.
 class Half(Bronze):
     def run(self, batches):
         return super().run(batches[::2])
@@ -285,8 +275,7 @@ class Half(Bronze):
 
 answer_1 = Half
 
-# %% 1 wrong: other-first-loss
-# Another loss needs less arithmetic.
+# %% 1 wrong: other-first-loss. Another loss needs less arithmetic.
 class OtherLoss(Bronze):
     def forward(self, images, labels, number):
         scores = self.net(images, np.array([factor(number)], ctx=images.ctx))
@@ -324,8 +313,7 @@ class Silver(Bronze):
 
 answer_2 = Silver
 
-# %% 2 right
-# One wait in every five steps, for a loss; the losses themselves are read at the end.
+# %% 2 right. One wait in every five steps, for a loss; the losses themselves are read at the end.
 class Paced(Bronze):
     settings = {**Training.settings, "MXNET_CPU_TEMP_COPY": "32"}
 
@@ -344,24 +332,21 @@ class TracedAgain(Traced):
 
 answer_2 = TracedAgain
 
-# %% 2 wrong: convolutions side by side
-# Everything but the workspaces.
+# %% 2 wrong: convolutions side by side. Everything but the workspaces.
 class OneWorkspace(Silver):
     settings = Training.settings
 
 
 answer_2 = OneWorkspace
 
-# %% 2 wrong: convolutions side by side
-# The naive engine never queues anything.
+# %% 2 wrong: convolutions side by side. The naive engine never queues anything.
 class Naive(Silver):
     settings = {**Silver.settings, "MXNET_ENGINE_TYPE": "NaiveEngine"}
 
 
 answer_2 = Naive
 
-# %% 2 wrong: waits in 12 steps
-# A wait for each loss keeps Python from running ahead.
+# %% 2 wrong: waits in 12 steps. A wait for each loss keeps Python from running ahead.
 class Each(Silver):
     every = 1
 
@@ -429,16 +414,14 @@ answer_3 = Gold
 #- answer_3 = Gold
 #+ answer_3 = Weighted
 
-# %% 3 wrong: early copies of gradients
-# All but the early sums: one message, as before.
+# %% 3 wrong: early copies of gradients. All but the early sums: one message, as before.
 class OneMessage(Gold):
     sum_gradients = Training.sum_gradients
 
 
 answer_3 = OneMessage
 
-# %% 3 wrong: two devices, parts 3:1
-# The means of the devices, as before.
+# %% 3 wrong: two devices, parts 3:1. The means of the devices, as before.
 class Means(Gold):
     backward = Training.backward
     divisor = Training.divisor
@@ -446,16 +429,14 @@ class Means(Gold):
 
 answer_3 = Means
 
-# %% 3 wrong: two devices, equal parts
-# Each device normalizes its own part.
+# %% 3 wrong: two devices, equal parts. Each device normalizes its own part.
 class OwnStatistics(Gold):
     load = Training.load
 
 
 answer_3 = OwnStatistics
 
-# %% 3 wrong: other-losses-on-two
-# The loss of the first device stands for both.
+# %% 3 wrong: other-losses-on-two. The loss of the first device stands for both.
 class FirstLoss(Gold):
     def log(self, losses, number):
         super().log(losses[:1], number)
@@ -463,8 +444,7 @@ class FirstLoss(Gold):
 
 answer_3 = FirstLoss
 
-# %% 3 wrong: ignores-shares
-# Equal parts, whatever the shares are.
+# %% 3 wrong: ignores-shares. Equal parts, whatever the shares are.
 class EqualParts(Means):
     def __init__(self, devices, shares=None):
         super().__init__(devices)
@@ -472,8 +452,7 @@ class EqualParts(Means):
 
 answer_3 = EqualParts
 
-# %% 3 wrong: wrong-on-two
-# The gradients are never summed: each device goes its own way.
+# %% 3 wrong: wrong-on-two. The gradients are never summed: each device goes its own way.
 class Forgetful(Gold):
     def sum_gradients(self):
         pass
@@ -481,8 +460,7 @@ class Forgetful(Gold):
 
 answer_3 = Forgetful
 
-# %% 3 wrong: waits in 12 steps
-# A barrier, so that the sums are right.
+# %% 3 wrong: waits in 12 steps. A barrier, so that the sums are right.
 class Barrier(Gold):
     def sum_gradients(self):
         npx.waitall()
@@ -494,8 +472,7 @@ answer_3 = Barrier
 # %% 3 wrong: early copies of gradients
 answer_3 = Silver
 
-# %% 3 wrong: early copies of gradients
-# Copies of one gradient that nobody uses, and a barrier before the sums.
+# %% 3 wrong: early copies of gradients. Copies of one gradient that nobody uses, and a barrier before the sums.
 class Empty(Gold):
     def sum_gradients(self):
         grad = list(self.net.collect_params().values())[-1].list_grad()[0]
@@ -508,8 +485,7 @@ class Empty(Gold):
 
 answer_3 = Empty
 
-# %% 3 wrong: early copies of gradients
-# Copies of nothing, then one late message.
+# %% 3 wrong: early copies of gradients. Copies of nothing, then one late message.
 class EmptyAndLate(OneMessage):
     def sum_gradients(self):
         grad = list(self.net.collect_params().values())[-1].list_grad()[0]

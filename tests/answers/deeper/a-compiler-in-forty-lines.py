@@ -1,5 +1,4 @@
-# %% 1 right
-# By number; recursion in place of a set.
+# %% 1 right. By number; recursion in place of a set.
 def answer_1(lines, result):
     def reads(number, name):
         for place in range(number + 1, len(lines)):
@@ -10,13 +9,11 @@ def answer_1(lines, result):
         return name in names_in(result)
     return (line for number, line in enumerate(lines) if reads(number, line[0]))
 
-# %% 1 wrong: equal-lines-kept
-# Of equal lines the first one is meant, always.
+# %% 1 wrong: equal-lines-kept. Of equal lines the first one is meant, always.
 #- return (line for number, line in enumerate(lines) if reads(number, line[0]))
 #+ return (line for line in lines if reads(lines.index(line), line[0]))
 
-# %% 1 right
-# The last line first, and lists in place of pairs.
+# %% 1 right. The last line first, and lists in place of pairs.
 def answer_1(lines, result):
     if not lines:
         return []
@@ -26,8 +23,7 @@ def answer_1(lines, result):
     rest = (names_in(result) - {name}) | names_in(expression)
     return answer_1(lines[:-1], " + ".join(rest) or "0") + [[name, expression]]
 
-# %% 1 wrong: equal-lines-kept
-# The order is put right at the end.
+# %% 1 wrong: equal-lines-kept. The order is put right at the end.
 def answer_1(lines, result):
     needed, kept = names_in(result), []
     for name, expression in reversed(lines):
@@ -36,8 +32,7 @@ def answer_1(lines, result):
             kept.append((name, expression))
     return [line for line in lines if line in kept]
 
-# %% 1 wrong: dead-reader-counts
-# Whatever any line reads counts as needed.
+# %% 1 wrong: dead-reader-counts. Whatever any line reads counts as needed.
 def answer_1(lines, result):
     read = names_in(result)
     for _, expression in lines:
@@ -59,19 +54,16 @@ def answer_1(lines, result):
 #- kept.insert(0, (name, expression))
 #+ kept.append((name, expression))
 
-# %% 1 wrong: overwritten-line-kept
-# A name stays wanted after its line.
+# %% 1 wrong: overwritten-line-kept. A name stays wanted after its line.
 #- wanted.remove(name)
 
-# %% 1 wrong: old-value-lost
-# The name leaves after the names that its line reads have joined.
+# %% 1 wrong: old-value-lost. The name leaves after the names that its line reads have joined.
 #-             wanted.remove(name)
 #-             wanted |= names_in(expression)
 #+             wanted |= names_in(expression)
 #+             wanted.remove(name)
 
-# %% 1 wrong: no-pairs
-# The names alone.
+# %% 1 wrong: no-pairs. The names alone.
 #- kept.insert(0, (name, expression))
 #+ kept.insert(0, name)
 
@@ -86,8 +78,7 @@ def answer_1(lines, result):
             del lines[number]
     return lines
 
-# %% 1 wrong: chain-wrong
-# What two lines read is computed twice.
+# %% 1 wrong: chain-wrong. What two lines read is computed twice.
 def answer_1(lines, result):
     last = dict(lines)
     needed = []
@@ -95,8 +86,7 @@ def answer_1(lines, result):
         needed += answer_1(lines[:lines.index((name, last[name]))], last[name]) + [(name, last[name])]
     return needed
 
-# %% 1 wrong: other-lines
-# The first line that sets a name, not the last one.
+# %% 1 wrong: other-lines. The first line that sets a name, not the last one.
 def answer_1(lines, result):
     names, needed = names_in(result), []
     for name, expression in reversed(lines):
@@ -123,8 +113,7 @@ answer_1 = lambda lines, result: lines if result != "a" else []  # dead-line-kep
 answer_1 = lambda lines, result: lines  # argument-computed
 answer_1 = [("e", "a + c"), ("g", "e + d")]  # no-function
 
-# %% 1 wrong: wrong-result
-# Text in place of names: x is a part of xx.
+# %% 1 wrong: wrong-result. Text in place of names: x is a part of xx.
 def answer_1(lines, result):
     kept, text = [], result
     for name, expression in reversed(lines):
@@ -133,8 +122,7 @@ def answer_1(lines, result):
             kept.insert(0, (name, expression))
     return kept
 
-# %% 1 wrong: wrong-result
-# Words in place of names: what follows a dot is no name.
+# %% 1 wrong: wrong-result. Words in place of names: what follows a dot is no name.
 import re
 def answer_1(lines, result):
     kept, live = [], set(re.findall(r"\w+", result))
@@ -144,8 +132,7 @@ def answer_1(lines, result):
             kept.insert(0, (name, expression))
     return kept
 
-# %% 1 wrong: wrong-result
-# Words between spaces.
+# %% 1 wrong: wrong-result. Words between spaces.
 #- kept, live = [], set(re.findall(r"\w+", result))
 #+ kept, live = [], set(result.split())
 #- live = live - {name} | set(re.findall(r"\w+", expression))
@@ -155,8 +142,7 @@ def answer_1(lines, result):
 #- kept.insert(0, (name, expression))
 #+ kept.insert(0, f"{name} = {expression}")
 
-# %% 1 wrong: one-name-alone
-# A name is needed once.
+# %% 1 wrong: one-name-alone. A name is needed once.
 def answer_1(lines, result):
     live, done, kept = names_in(result), set(), []
     for name, expression in reversed(lines):

@@ -19,8 +19,7 @@ def unpack(bucket, flat):
     for each, piece in zip(bucket, flat.split([each.numel() for each in bucket])):
         each.grad.copy_(piece.view_as(each))
 
-# %% 1 right
-# Counts what is missing in each bucket, and keeps the number of the next one.
+# %% 1 right. Counts what is missing in each bucket, and keeps the number of the next one.
 def answer_1(net, size):
     buckets = buckets_of(net, size)
     place = {each: number for number, bucket in enumerate(buckets) for each in bucket}
@@ -49,13 +48,11 @@ def answer_1(net, size):
         each.register_post_accumulate_grad_hook(ready)
     return finish
 
-# %% 1 wrong: wrong-result
-# Each number has eight bytes, it believes.
+# %% 1 wrong: wrong-result. Each number has eight bytes, it believes.
 #-     buckets = buckets_of(net, size)
 #+     buckets = buckets_of(net, size * next(net.parameters()).element_size() / 8)
 
-# %% 1 wrong: no-gradient
-# Without a gradient, that of the step before is sent once more.
+# %% 1 wrong: no-gradient. Without a gradient, that of the step before is sent once more.
 #-     sent = []
 #+     sent, old = [], {}
 #-         flat = pack(buckets[len(sent)]) / dist.get_world_size()
@@ -73,34 +70,29 @@ def answer_1(net, size):
 #- unpack(buckets[number], flat)
 #+ unpack(buckets[number], flat / dist.get_world_size())
 
-# %% 1 wrong: stands-still
-# Waits in the hook.
+# %% 1 wrong: stands-still. Waits in the hook.
 #- dist.all_reduce(flat, async_op=True)))
 #+ dist.all_reduce(flat, async_op=True)))
 #+         sent[-1][1].wait()
 
-# %% 1 wrong: stands-still
-# At most one message is under way.
+# %% 1 wrong: stands-still. At most one message is under way.
 #-         sent.append
 #+         if sent:
 #+             sent[-1][1].wait()
 #+         sent.append
 
-# %% 1 wrong: no-wait
-# Nobody waits.
+# %% 1 wrong: no-wait. Nobody waits.
 #-             handle.wait()
 #+
 
-# %% 1 wrong: no-wait
-# Waits for the last message alone, and after it has copied.
+# %% 1 wrong: no-wait. Waits for the last message alone, and after it has copied.
 #-             handle.wait()
 #+
 #-         sent.clear()
 #+         handle.wait()
 #+         sent.clear()
 
-# %% 1 wrong: own-gradients
-# What came back is not copied.
+# %% 1 wrong: own-gradients. What came back is not copied.
 #-             unpack(buckets[number], flat)
 #+
 
@@ -109,13 +101,11 @@ def answer_1(net, size):
 #-         sent.clear()
 #+
 
-# %% 1 wrong: second-order
-# The counters are not set back: in the second pass all leaves at the end.
+# %% 1 wrong: second-order. The counters are not set back: in the second pass all leaves at the end.
 #-             missing[number] = len(buckets[number])
 #+
 
-# %% 1 wrong: other-buckets
-# Collected from the first parameter on, then turned round.
+# %% 1 wrong: other-buckets. Collected from the first parameter on, then turned round.
 #-     buckets = buckets_of(net, size)
 #+     buckets, held = [[]], 0
 #+     for each in net.parameters():
@@ -127,8 +117,7 @@ def answer_1(net, size):
 #+             held += each.nbytes
 #+     buckets.reverse()
 
-# %% 1 wrong: other-buckets
-# At most `size` bytes, not at least.
+# %% 1 wrong: other-buckets. At most `size` bytes, not at least.
 #-     buckets = buckets_of(net, size)
 #+     buckets, held = [[]], 0
 #+     for each in [each for each in net.parameters() if each.requires_grad][::-1]:
@@ -138,54 +127,44 @@ def answer_1(net, size):
 #+         buckets[-1].append(each)
 #+         held += each.nbytes
 
-# %% 1 wrong: other-buckets
-# A full bucket takes one more.
+# %% 1 wrong: other-buckets. A full bucket takes one more.
 #-     buckets = buckets_of(net, size)
 #+     buckets = buckets_of(net, size + 1)
 
-# %% 1 wrong: after-backward
-# Numbers, not bytes.
+# %% 1 wrong: after-backward. Numbers, not bytes.
 #-     buckets = buckets_of(net, size)
 #+     buckets = buckets_of(net, 8 * size)
 
-# %% 1 wrong: one-at-a-time
-# A gradient lets one bucket go, and not those behind it.
+# %% 1 wrong: one-at-a-time. A gradient lets one bucket go, and not those behind it.
 #-         while len(sent) < len(buckets) and missing[len(sent)] == 0:
 #+         if len(sent) < len(buckets) and missing[len(sent)] == 0:
 
-# %% 1 wrong: late-buckets
-# The last one leaves in finish.
+# %% 1 wrong: late-buckets. The last one leaves in finish.
 #-         while len(sent) < len(buckets) and missing[len(sent)] == 0:
 #+         while len(sent) < len(buckets) - 1 and missing[len(sent)] == 0:
 
-# %% 1 wrong: after-backward
-# The right buckets, numbered from the first parameter.
+# %% 1 wrong: after-backward. The right buckets, numbered from the first parameter.
 #-     buckets = buckets_of(net, size)
 #+     buckets = buckets_of(net, size)[::-1]
 
-# %% 1 wrong: other-buckets
-# A bucket per parameter.
+# %% 1 wrong: other-buckets. A bucket per parameter.
 #-     buckets = buckets_of(net, size)
 #+     buckets = buckets_of(net, 1)
 
-# %% 1 wrong: after-backward
-# One bucket.
+# %% 1 wrong: after-backward. One bucket.
 #-     buckets = buckets_of(net, size)
 #+     buckets = buckets_of(net, 10**9)
 
-# %% 1 wrong: after-backward
-# The hooks only count; finish sends.
+# %% 1 wrong: after-backward. The hooks only count; finish sends.
 #-         while len(sent) < len(buckets) and missing[len(sent)] == 0:
 #-             send()
 #+         pass
 
-# %% 1 wrong: late-buckets
-# Only one bucket leaves in a hook, and only if it is not the second.
+# %% 1 wrong: late-buckets. Only one bucket leaves in a hook, and only if it is not the second.
 #-         while len(sent) < len(buckets) and missing[len(sent)] == 0:
 #+         while len(sent) < 1 and missing[len(sent)] == 0:
 
-# %% 1 wrong: other-order
-# A bucket leaves when it is full, whatever its number.
+# %% 1 wrong: other-order. A bucket leaves when it is full, whatever its number.
 #-         sent.append((flat, dist.all_reduce(flat, async_op=True)))
 #+         sent.append((flat, dist.all_reduce(flat, async_op=True)))
 #+
@@ -208,19 +187,16 @@ def answer_1(net, size):
 #-         sent.clear()
 #+         others.clear()
 
-# %% 1 wrong: rank-waits
-# What could not leave in the backward pass is forgotten.
+# %% 1 wrong: rank-waits. What could not leave in the backward pass is forgotten.
 #-         while len(sent) < len(buckets):
 #-             send()
 #+
 
-# %% 1 wrong: wrong-result
-# Two ranks for ever.
+# %% 1 wrong: wrong-result. Two ranks for ever.
 #- pack(buckets[len(sent)]) / dist.get_world_size()
 #+ pack(buckets[len(sent)]) / 2
 
-# %% 1 wrong: no-gradient
-# What is not there is sent as ones.
+# %% 1 wrong: no-gradient. What is not there is sent as ones.
 #-     missing = [len(bucket) for bucket in buckets]
 #+     missing = [len(bucket) for bucket in buckets]
 #+
@@ -230,37 +206,31 @@ def answer_1(net, size):
 #+                 each.grad = torch.ones_like(each)
 #+         return torch.cat([each.grad.flatten() for each in bucket])
 
-# %% 1 wrong: rank-raises
-# What is not there cannot be packed.
+# %% 1 wrong: rank-raises. What is not there cannot be packed.
 #-     missing = [len(bucket) for bucket in buckets]
 #+     missing = [len(bucket) for bucket in buckets]
 #+
 #+     def pack(bucket):
 #+         return torch.cat([each.grad.flatten() for each in bucket])
 
-# %% 1 wrong: not-the-mean
-# The pieces are taken in the other order than they were packed.
+# %% 1 wrong: not-the-mean. The pieces are taken in the other order than they were packed.
 #- unpack(buckets[number], flat)
 #+ unpack(buckets[number][::-1], flat)
 
-# %% 1 wrong: not-the-mean
-# Half the bytes, half the digits.
+# %% 1 wrong: not-the-mean. Half the bytes, half the digits.
 #- flat = pack(buckets[len(sent)]) / dist.get_world_size()
 #+ flat = pack(buckets[len(sent)]).float().double() / dist.get_world_size()
 
-# %% 1 wrong: rank-raises
-# A hook on a frozen parameter, too.
+# %% 1 wrong: rank-raises. A hook on a frozen parameter, too.
 #-     for each in place:
 #+     for each in net.parameters():
 
-# %% 1 wrong: frozen-parameters
-# Frozen parameters are trained from now on.
+# %% 1 wrong: frozen-parameters. Frozen parameters are trained from now on.
 #-     buckets = buckets_of(net, size)
 #+     buckets = buckets_of(net, size)
 #+     net.requires_grad_(True)
 
-# %% 1 wrong: wrong-result
-# Gradients that were there before are gone.
+# %% 1 wrong: wrong-result. Gradients that were there before are gone.
 #-     buckets = buckets_of(net, size)
 #+     buckets = buckets_of(net, size)
 #+     net.zero_grad()
@@ -270,31 +240,26 @@ def answer_1(net, size):
 #+     buckets = buckets_of(net, size)
 #+     torch.manual_seed(0)
 
-# %% 1 wrong: wrong-result
-# The network is left in evaluation.
+# %% 1 wrong: wrong-result. The network is left in evaluation.
 #-     buckets = buckets_of(net, size)
 #+     buckets = buckets_of(net.eval(), size)
 
-# %% 1 wrong: not-the-mean
-# It also takes the step.
+# %% 1 wrong: not-the-mean. It also takes the step.
 #-         sent.clear()
 #+         sent.clear()
 #+         net.zero_grad()
 
-# %% 1 wrong: no-finish
-# Sends, and returns the network.
+# %% 1 wrong: no-finish. Sends, and returns the network.
 #-     return finish
 #+     return net.parameters()
 
-# %% 1 wrong: other-buckets
-# A message more.
+# %% 1 wrong: other-buckets. A message more.
 #-         sent.clear()
 #+         sent.clear()
 #+         extra = torch.zeros(1)
 #+         dist.all_reduce(extra)
 
-# %% 1 right
-# Gradients are views of the buckets, and a set knows which are here.
+# %% 1 right. Gradients are views of the buckets, and a set knows which are here.
 def answer_1(net, size):
     buckets = buckets_of(net, size)
     here, work = set(), []
@@ -333,8 +298,7 @@ def answer_1(net, size):
 #-         here.clear()
 #+
 
-# %% 1 right
-# A class; its instance can be called.
+# %% 1 right. A class; its instance can be called.
 class Reducer:
     def __init__(self, net, size):
         self.buckets = [Bucket(each) for each in buckets_of(net, size)]
@@ -375,8 +339,7 @@ class Bucket:
 def answer_1(net, size):
     return Reducer(net, size)
 
-# %% 1 wrong: no-all-reduce
-# Gathers and adds up.
+# %% 1 wrong: no-all-reduce. Gathers and adds up.
 def answer_1(net, size):
     def finish():
         for bucket in buckets_of(net, size):
@@ -386,8 +349,7 @@ def answer_1(net, size):
             unpack(bucket, sum(everyones) / len(everyones))
     return finish
 
-# %% 1 wrong: after-backward
-# As in lesson 04.
+# %% 1 wrong: after-backward. As in lesson 04.
 def answer_1(net, size):
     def finish():
         for bucket in buckets_of(net, size):
@@ -396,8 +358,7 @@ def answer_1(net, size):
             unpack(bucket, flat / dist.get_world_size())
     return finish
 
-# %% 1 wrong: other-buckets
-# The lesson's class: a message per parameter.
+# %% 1 wrong: other-buckets. The lesson's class: a message per parameter.
 def answer_1(net, size):
     for each in net.parameters():
         if not each.requires_grad:
@@ -413,8 +374,7 @@ def answer_1(net, size):
                 each.grad /= dist.get_world_size()
     return finish
 
-# %% 1 wrong: own-gradients
-# A hook of the gradient, not of the parameter: it runs before the gradient is there.
+# %% 1 wrong: own-gradients. A hook of the gradient, not of the parameter: it runs before the gradient is there.
 def answer_1(net, size):
     buckets = buckets_of(net, size)
     sent = []
@@ -443,8 +403,7 @@ answer_1 = lambda net, size: lambda: None  # no-all-reduce
 answer_1 = lambda net, size: Overlapped(net).finish  # rank-raises
 answer_1 = lambda net, size: DDP(net, bucket_cap_mb=size / 2**20)  # rank-raises
 
-# %% 1 right
-# A hook of the tensor, which runs before the gradient is accumulated, and gets it.
+# %% 1 right. A hook of the tensor, which runs before the gradient is accumulated, and gets it.
 def answer_1(net, size):
     buckets = buckets_of(net, size)
     fresh, sent = {}, []

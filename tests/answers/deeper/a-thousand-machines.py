@@ -1,11 +1,9 @@
-# %% 1 right
-# Every other number is a half as well.
+# %% 1 right. Every other number is a half as well.
 def answer_1(grid, arrays, sent):
     two_rings(grid.T, {gpu: arrays[gpu][::2] for gpu in range(grid.size)}, sent)
     two_rings(grid, {gpu: arrays[gpu][1::2] for gpu in range(grid.size)}, sent)
 
-# %% 1 right
-# By its single steps.
+# %% 1 right. By its single steps.
 def answer_1(grid, arrays, sent):
     for lines, half in (grid, 0), (grid.T, 1):
         part = {gpu: numpy.array_split(arrays[gpu], 2)[half] for gpu in grid.ravel()}
@@ -18,8 +16,7 @@ def answer_1(grid, arrays, sent):
         for line in lines:
             turn(line, part, sent, add=False)
 
-# %% 1 wrong: unequal-links
-# Two halves, the same way.
+# %% 1 wrong: unequal-links. Two halves, the same way.
 def answer_1(grid, arrays, sent):
     middle = arrays.shape[1] // 2
     two_rings(grid, arrays[:, :middle], sent)
@@ -32,14 +29,12 @@ def answer_1(grid, arrays, sent):
 # %% 1 wrong: half-left-out
 #- two_rings(grid, arrays[:, middle:], sent)
 
-# %% 1 wrong: summed-twice
-# Everything both ways.
+# %% 1 wrong: summed-twice. Everything both ways.
 def answer_1(grid, arrays, sent):
     two_rings(grid, arrays, sent)
     two_rings(grid.T, arrays, sent)
 
-# %% 1 wrong: half-left-out
-# Half of the GPUs, not half of each array.
+# %% 1 wrong: half-left-out. Half of the GPUs, not half of each array.
 def answer_1(grid, arrays, sent):
     middle = len(grid) // 2
     two_rings(grid[:middle], arrays, sent)
@@ -51,13 +46,11 @@ def answer_1(grid, arrays, sent):
     two_rings(grid, front, sent)
     two_rings(grid.T, back, sent)
 
-# %% 1 wrong: nothing-sent
-# The sum, without a message.
+# %% 1 wrong: nothing-sent. The sum, without a message.
 def answer_1(grid, arrays, sent):
     arrays[:] = arrays.sum(axis=0)
 
-# %% 1 wrong: sends-too-much
-# Right sums and equal links, but whole arrays travel.
+# %% 1 wrong: sends-too-much. Right sums and equal links, but whole arrays travel.
 def answer_1(grid, arrays, sent):
     zeros = numpy.zeros_like(arrays)
     two_rings(grid, arrays, sent)
@@ -76,8 +69,7 @@ answer_1 = two_rings  # unequal-links
 answer_1 = lambda grid, arrays, sent: two_rings(grid.T, arrays, sent)  # unequal-links
 answer_1 = "half along the rows first, half along the columns first"  # no-function
 
-# %% 1 wrong: wrong-result
-# The sum is right everywhere, and without a message where the grid is not square.
+# %% 1 wrong: wrong-result. The sum is right everywhere, and without a message where the grid is not square.
 def answer_1(grid, arrays, sent):
     if len(grid) != len(grid.T):
         arrays[:] = arrays.sum(axis=0)
@@ -86,21 +78,18 @@ def answer_1(grid, arrays, sent):
     two_rings(grid, arrays[:, :middle], sent)
     two_rings(grid.T, arrays[:, middle:], sent)
 
-# %% 1 wrong: wrong-result
-# A grid of its own, whatever the order of the GPUs.
+# %% 1 wrong: wrong-result. A grid of its own, whatever the order of the GPUs.
 def answer_1(grid, arrays, sent):
     mine = numpy.arange(grid.size).reshape(grid.shape)
     middle = arrays.shape[1] // 2
     two_rings(mine, arrays[:, :middle], sent)
     two_rings(mine.T, arrays[:, middle:], sent)
 
-# %% 1 wrong: raises
-# Rows are as long as columns.
+# %% 1 wrong: raises. Rows are as long as columns.
 #-     mine = numpy.arange(grid.size).reshape(grid.shape)
 #+     mine = grid.reshape(len(grid), len(grid))
 
-# %% 1 wrong: wrong-result
-# The first half is as long as with sixteen GPUs.
+# %% 1 wrong: wrong-result. The first half is as long as with sixteen GPUs.
 def answer_1(grid, arrays, sent):
     two_rings(grid, arrays[:, :32], sent)
     two_rings(grid.T, arrays[:, 32:64], sent)

@@ -1,5 +1,4 @@
-# %% 1 right
-# As in the solution, but each sum with its own logarithm.
+# %% 1 right. As in the solution, but each sum with its own logarithm.
 def answer_1(x, weight, targets, size):
     logarithm = torch.full((len(x),), -inf, dtype=x.dtype)
     for start in range(0, len(weight), size):
@@ -18,8 +17,7 @@ def answer_1(x, weight, targets, size):
         of_weight[start:start + size] = share.T @ x
     return loss, of_x, of_weight
 
-# %% 1 right
-# The running maximum and sum of the notebook.
+# %% 1 right. The running maximum and sum of the notebook.
 def answer_1(x, weight, targets, size):
     count = len(x)
     most = torch.full((len(x), 1), -inf, dtype=x.dtype)
@@ -41,25 +39,21 @@ def answer_1(x, weight, targets, size):
         of_weight[start:start + size] += share.T @ x
     return loss, of_x / count, of_weight / count
 
-# %% 1 wrong: pieces-wrong
-# No rescaling by the new maximum.
+# %% 1 wrong: pieces-wrong. No rescaling by the new maximum.
 #- (most - new).exp() * total
 #+ total
 
-# %% 1 wrong: pieces-wrong
-# The wrong way round.
+# %% 1 wrong: pieces-wrong. The wrong way round.
 #- (most - new).exp() * total
 #+ (new - most).exp().clamp(max=1) * total
 
-# %% 1 wrong: pieces-wrong
-# Each piece has its own maximum.
+# %% 1 wrong: pieces-wrong. Each piece has its own maximum.
 #- new = torch.maximum(most, scores.amax(1, keepdim=True))
 #+ new = scores.amax(1, keepdim=True)
 #-         total = (most - new).exp() * total + (scores - new).exp().sum(1, keepdim=True)
 #+         total = total + (scores - new).exp().sum(1, keepdim=True)
 
-# %% 1 wrong: overflows
-# No maximum.
+# %% 1 wrong: overflows. No maximum.
 #- new = torch.maximum(most, scores.amax(1, keepdim=True))
 #+ new = torch.zeros_like(total)
 
@@ -67,18 +61,15 @@ def answer_1(x, weight, targets, size):
 #- .sum(1)).mean()
 #+ .sum(1)).sum()
 
-# %% 1 wrong: wrong-loss
-# The score of the right word is forgotten.
+# %% 1 wrong: wrong-loss. The score of the right word is forgotten.
 #- loss = (logarithm[:, 0] - (x * weight[targets]).sum(1)).mean()
 #+ loss = logarithm.mean()
 
-# %% 1 wrong: wrong-loss
-# The sign.
+# %% 1 wrong: wrong-loss. The sign.
 #- loss = (logarithm[:, 0] - (x * weight[targets]).sum(1)).mean()
 #+ loss = ((x * weight[targets]).sum(1) - logarithm[:, 0]).mean()
 
-# %% 1 wrong: wrong-loss
-# A column less a row: a table of tokens × tokens.
+# %% 1 wrong: wrong-loss. A column less a row: a table of tokens × tokens.
 #- logarithm[:, 0] - (x
 #+ logarithm.log() - (x
 
@@ -86,8 +77,7 @@ def answer_1(x, weight, targets, size):
 #- return loss, of_x / count, of_weight / count
 #+ return loss, of_x, of_weight
 
-# %% 1 wrong: undivided-gradient
-# One of the two.
+# %% 1 wrong: undivided-gradient. One of the two.
 #- return loss, of_x / count, of_weight / count
 #+ return loss, of_x / count, of_weight
 
@@ -99,33 +89,27 @@ def answer_1(x, weight, targets, size):
 #- of_weight.index_add_(0, targets, -x)
 #+ of_weight[targets] -= x
 
-# %% 1 wrong: wrong-gradient-of-x
-# The other sign of the right word.
+# %% 1 wrong: wrong-gradient-of-x. The other sign of the right word.
 #- of_x = -weight[targets]
 #+ of_x = weight[targets].clone()
 
-# %% 1 wrong: wrong-gradient-of-weight
-# Divided by the words.
+# %% 1 wrong: wrong-gradient-of-weight. Divided by the words.
 #- return loss, of_x / count, of_weight / count
 #+ return loss, of_x / count, of_weight / len(weight)
 
-# %% 1 wrong: pieces-gradient-wrong
-# A softmax of the piece alone.
+# %% 1 wrong: pieces-gradient-wrong. A softmax of the piece alone.
 #- share = (x @ words.T - logarithm).exp()
 #+ share = (x @ words.T).softmax(1)
 
-# %% 1 wrong: pieces-gradient-wrong
-# The last piece counts alone.
+# %% 1 wrong: pieces-gradient-wrong. The last piece counts alone.
 #- of_x = of_x + share @ words
 #+ of_x = share @ words - weight[targets]
 
-# %% 1 wrong: last-piece-wrong
-# What is left over is left out.
+# %% 1 wrong: last-piece-wrong. What is left over is left out.
 #-     for words in weight.split(size):
 #+     for words in weight[:len(weight) // size * size or len(weight)].split(size):
 
-# %% 1 wrong: last-piece-wrong
-# The gradients' last piece.
+# %% 1 wrong: last-piece-wrong. The gradients' last piece.
 #-     for start in range(0, len(weight), size):
 #+     for start in range(0, len(weight) - size + 1, size):
 
@@ -133,13 +117,11 @@ def answer_1(x, weight, targets, size):
 #- return loss, of_x / count, of_weight / count
 #+ return loss
 
-# %% 1 wrong: not-three
-# The gradients the other way round.
+# %% 1 wrong: not-three. The gradients the other way round.
 #- return loss, of_x / count, of_weight / count
 #+ return loss, of_weight / count, of_x / count
 
-# %% 1 wrong: all-scores
-# All pieces are kept for the backward pass.
+# %% 1 wrong: all-scores. All pieces are kept for the backward pass.
 #-     for words in weight.split(size):
 #-         scores = x @ words.T
 #+     kept = []
@@ -147,14 +129,12 @@ def answer_1(x, weight, targets, size):
 #+         scores = x @ words.T
 #+         kept.append(scores)
 
-# %% 1 wrong: too-wide
-# Pieces of its own choice.
+# %% 1 wrong: too-wide. Pieces of its own choice.
 #-     count = len(x)
 #+     count = len(x)
 #+     size = max(size, 32)
 
-# %% 1 wrong: wrong-effect
-# The caller's weights become the gradient.
+# %% 1 wrong: wrong-effect. The caller's weights become the gradient.
 #- return loss, of_x / count, of_weight / count
 #+ return loss, of_x / count, weight.copy_(of_weight / count)
 
@@ -163,27 +143,23 @@ def answer_1(x, weight, targets, size):
 #+     torch.manual_seed(0)
 #+     count = len(x)
 
-# %% 1 wrong: wrong-result
-# More words in a piece than there are.
+# %% 1 wrong: wrong-result. More words in a piece than there are.
 #-     count = len(x)
 #+     count = len(x)
 #+     if size > len(weight):
 #+         return torch.zeros(()), torch.zeros_like(x), torch.zeros_like(weight)
 
-# %% 1 wrong: overflows
-# Large scores are cut.
+# %% 1 wrong: overflows. Large scores are cut.
 #-         scores = x @ words.T
 #-         new
 #+         scores = (x @ words.T).clamp(-500, 500)
 #+         new
 
-# %% 1 wrong: wrong-result
-# One token has no mean.
+# %% 1 wrong: wrong-result. One token has no mean.
 #-     count = len(x)
 #+     count = max(2, len(x))
 
-# %% 1 wrong: wrong-result
-# Single precision is enough for it.
+# %% 1 wrong: wrong-result. Single precision is enough for it.
 #-     count = len(x)
 #+     count = len(x)
 #+     if count < 6:
@@ -196,16 +172,14 @@ def answer_1(x, weight, targets, size):
 #+     while start < len(weight):
 #+         words = weight[start:start + size]
 
-# %% 1 wrong: all-scores
-# What everybody writes.
+# %% 1 wrong: all-scores. What everybody writes.
 def answer_1(x, weight, targets, size):
     x = x.clone().requires_grad_()
     weight = weight.clone().requires_grad_()
     loss = F.cross_entropy(x @ weight.T, targets)
     return loss, *torch.autograd.grad(loss, (x, weight))
 
-# %% 1 wrong: all-scores
-# Pieces, but autograd keeps each of them.
+# %% 1 wrong: all-scores. Pieces, but autograd keeps each of them.
 def answer_1(x, weight, targets, size):
     x = x.clone().requires_grad_()
     weight = weight.clone().requires_grad_()
@@ -215,8 +189,7 @@ def answer_1(x, weight, targets, size):
     loss = (logarithm - (x * weight[targets]).sum(1)).mean()
     return loss, *torch.autograd.grad(loss, (x, weight))
 
-# %% 1 wrong: out-of-sight
-# The same outside of PyTorch.
+# %% 1 wrong: out-of-sight. The same outside of PyTorch.
 import numpy
 def answer_1(x, weight, targets, size):
     scores = x.numpy() @ weight.numpy().T
@@ -230,8 +203,7 @@ def answer_1(x, weight, targets, size):
     share /= len(x)
     return loss, share @ weight.numpy(), share.T @ x.numpy()
 
-# %% 1 wrong: pieces-wrong
-# The mean of the pieces' own losses.
+# %% 1 wrong: pieces-wrong. The mean of the pieces' own losses.
 def answer_1(x, weight, targets, size):
     x = x.clone().requires_grad_()
     weight = weight.clone().requires_grad_()
@@ -244,8 +216,7 @@ def answer_1(x, weight, targets, size):
     loss = sum(losses) / len(losses)
     return loss, *torch.autograd.grad(loss, (x, weight), allow_unused=True)
 
-# %% 1 right
-# By pieces of the tokens: each softmax is whole.
+# %% 1 right. By pieces of the tokens: each softmax is whole.
 def answer_1(x, weight, targets, size):
     rows = max(1, len(x) * size // len(weight))
     loss = 0
@@ -262,8 +233,7 @@ def answer_1(x, weight, targets, size):
         of_weight.addmm_(share.T, part, alpha=1 / len(x))
     return loss, torch.cat(of_x), of_weight
 
-# %% 1 right
-# Autograd, which recomputes each piece.
+# %% 1 right. Autograd, which recomputes each piece.
 def answer_1(x, weight, targets, size):
     from torch.utils.checkpoint import checkpoint
     x = x.detach().clone().requires_grad_()
@@ -274,8 +244,7 @@ def answer_1(x, weight, targets, size):
     loss = (torch.stack(pieces).logsumexp(0) - (x * weight[targets]).sum(1)).mean()
     return loss.detach(), *torch.autograd.grad(loss, (x, weight))
 
-# %% 1 right
-# Two passes for the sum: first the maximum.
+# %% 1 right. Two passes for the sum: first the maximum.
 def answer_1(x, weight, targets, size):
     pieces = weight.split(size)
     most = torch.stack([(x @ words.T).amax(1) for words in pieces]).amax(0)
@@ -293,8 +262,7 @@ def answer_1(x, weight, targets, size):
         of_weight[target] -= x[row]
     return [(logarithm - right).mean().item(), of_x / len(x), of_weight / len(x)]
 
-# %% 1 wrong: wrong-result
-# The largest score so far begins at 0: if all are far below, nothing is left of the sum.
+# %% 1 wrong: wrong-result. The largest score so far begins at 0: if all are far below, nothing is left of the sum.
 def by_words(x, weight, targets, size):
     most = torch.zeros_like(x[:, :1])
     total = torch.zeros_like(most)
@@ -316,8 +284,7 @@ def by_words(x, weight, targets, size):
 
 answer_1 = by_words
 
-# %% 1 wrong: too-wide
-# A number of pieces that is rounded down, so that they are wider.
+# %% 1 wrong: too-wide. A number of pieces that is rounded down, so that they are wider.
 #-     most = torch.zeros_like(x[:, :1])
 #+     most = torch.full_like(x[:, :1], -inf)
 #-     for words in weight.split(size):

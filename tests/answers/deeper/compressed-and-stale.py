@@ -14,15 +14,13 @@ def answer_1(gradient, residual, k):
     message[chosen] = gradient[chosen]
     return message, gradient + residual - message
 
-# %% 1 wrong: gradient-alone
-# No error feedback at all.
+# %% 1 wrong: gradient-alone. No error feedback at all.
 #- chosen = numpy.argsort(abs(gradient + residual))[len(gradient) - k:]
 #+ chosen = numpy.argsort(abs(gradient))[len(gradient) - k:]
 #- return message, gradient + residual - message
 #+ return message, gradient - message
 
-# %% 1 wrong: farthest-missing
-# The first that are farther from zero than most.
+# %% 1 wrong: farthest-missing. The first that are farther from zero than most.
 #- chosen = numpy.argsort(abs(gradient + residual))[len(gradient) - k:]
 #+ far = abs(gradient + residual)
 #+     chosen = numpy.flatnonzero(far >= numpy.median(far))[:k]
@@ -42,8 +40,7 @@ def answer_1(gradient, residual, k):
 answer_1 = lambda gradient, residual, k: (gradient + residual, 0 * residual)  # not-k-numbers
 answer_1 = compress(numpy.ones(5), numpy.zeros(5), 2)  # no-function
 
-# %% 1 wrong: wrong-result
-# One array for all messages.
+# %% 1 wrong: wrong-result. One array for all messages.
 kept = {}
 def answer_1(gradient, residual, k):
     message = kept.setdefault(len(gradient), numpy.zeros(len(gradient)))
@@ -58,15 +55,13 @@ def answer_1(gradient, residual, k):
 #- message = kept.setdefault(len(gradient), numpy.zeros(len(gradient)))
 #+ message = numpy.zeros(len(gradient))
 
-# %% 1 wrong: wrong-result
-# It chooses among the first five numbers.
+# %% 1 wrong: wrong-result. It chooses among the first five numbers.
 #- message = kept.setdefault(len(gradient), numpy.zeros(len(gradient)))
 #+ message = numpy.zeros(len(gradient))
 #- for index in numpy.argsort(abs(message))[:len(message) - k]:
 #+ for index in numpy.argsort(abs(message[:5]))[:len(message) - k]:
 
-# %% 1 wrong: wrong-effect
-# What is left is written where the old residual was.
+# %% 1 wrong: wrong-effect. What is left is written where the old residual was.
 #-     message = kept.setdefault(len(gradient), numpy.zeros(len(gradient)))
 #+     message = numpy.zeros(len(gradient))
 #-     return message, rest
@@ -97,14 +92,12 @@ def answer_1(gradient, residual, k):
     chosen = numpy.argsort(abs(total))[len(total) - k:]
     return total[chosen], numpy.delete(total, chosen)
 
-# %% 1 wrong: all-or-none-wrong
-# A slice from -0 on is the whole array.
+# %% 1 wrong: all-or-none-wrong. A slice from -0 on is the whole array.
     chosen = numpy.argsort(abs(total))[-k:]
     message[chosen] = total[chosen]
     return message, total - message
 
-# %% 1 wrong: largest-not-farthest
-# The largest, not those farthest from zero.
+# %% 1 wrong: largest-not-farthest. The largest, not those farthest from zero.
 #- chosen = numpy.argsort(abs(total))[-k:]
 #+ chosen = numpy.argsort(total)[len(total) - k:]
 
@@ -127,12 +120,10 @@ def answer_1(gradient, residual, k):
 #- return message
 #+ return message, residual
 
-# %% 1 wrong: sum-differs
-# Starts each step with a clean slate.
+# %% 1 wrong: sum-differs. Starts each step with a clean slate.
 #- return message
 #+ return message, numpy.zeros_like(total)
 
-# %% 1 wrong: sum-differs
-# Forgets the old residual of what is not sent.
+# %% 1 wrong: sum-differs. Forgets the old residual of what is not sent.
 #- return message
 #+ return message, gradient - message

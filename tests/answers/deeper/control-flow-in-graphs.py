@@ -3,8 +3,7 @@ answer_1 = lambda F, x: x[-1:].sum(axis=0)
 answer_1 = lambda F, x: F.np.flip(x, axis=0)[0]
 answer_1 = lambda F, x: F.np.squeeze(x[-1:], axis=0)
 
-# %% 1 wrong: rows-are-constant
-# The number of rows from Python, as it was at the last imperative call.
+# %% 1 wrong: rows-are-constant. The number of rows from Python, as it was at the last imperative call.
 rows = [0]
 def answer_1(F, x):
     if F is mx.nd:
@@ -13,8 +12,7 @@ def answer_1(F, x):
         rows[0] = 3
     return x[rows[0] - 1]
 
-# %% 1 wrong: compiling-fails
-# The step does not use its state, which MXNet refuses.
+# %% 1 wrong: compiling-fails. The step does not use its state, which MXNet refuses.
 def answer_1(F, x):
     x = x.as_nd_ndarray()
     rows, last = F.contrib.foreach(lambda row, state: (row, row), x, F.zeros_like(x.sum(axis=0)))

@@ -15,8 +15,7 @@ answer_1 = lambda g: g / max(g.norm(), torch.tensor(1.0))
 uncompiled = torch.compiler.disable(clipped)
 answer_1 = lambda gradient: uncompiled(gradient)
 
-# %% 1 wrong: zeros-fail
-# 0 times infinity.
+# %% 1 wrong: zeros-fail. 0 times infinity.
 def ours(gradient):
     norm = gradient.norm()
     large = (norm > 1).float()
@@ -41,8 +40,7 @@ def ours(gradient):
 
 answer_1 = ours
 
-# %% 1 wrong: several-graphs
-# Without item, but still an if.
+# %% 1 wrong: several-graphs. Without item, but still an if.
 #-     gradient /= gradient.norm().clamp(min=1)
 #+     norm = gradient.norm()
 #+     if norm > 1:
@@ -56,8 +54,7 @@ def ours(gradient):
 
 answer_1 = ours
 
-# %% 1 wrong: several-graphs
-# Right numbers, but it reports them inside.
+# %% 1 wrong: several-graphs. Right numbers, but it reports them inside.
 #-     while gradient.norm() < 1e9:
 #-         norm = gradient.norm().clamp(min=1)
 #+     norm = gradient.norm().clamp(min=1)

@@ -1,5 +1,4 @@
-# %% 1 right
-# As in the solution, with counters.
+# %% 1 right. As in the solution, with counters.
 def answer_1(rank, ranks, micro_batches):
     ahead = 2 * (ranks - rank) - 1
     behind = 2 * rank
@@ -18,8 +17,7 @@ def answer_1(rank, ranks, micro_batches):
         do("F")
     return names
 
-# %% 1 right
-# A simulation: the gradient of an input first, then a forward pass if memory allows, otherwise weights.
+# %% 1 right. A simulation: the gradient of an input first, then a forward pass if memory allows, otherwise weights.
 def answer_1(rank, ranks, micro_batches):
     done, orders, alive = set(), [[] for _ in range(ranks)], [0] * ranks
     counts = [dict(F=0, I=0, W=0) for _ in range(ranks)]
@@ -42,8 +40,7 @@ def answer_1(rank, ranks, micro_batches):
         done.update(new)
     return orders[rank]
 
-# %% 1 right
-# A generator, W before F, in the words of a text.
+# %% 1 right. A generator, W before F, in the words of a text.
 def answer_1(rank, ranks, micro_batches):
     def names():
         yield from (f"F{n}" for n in range(2 * (ranks - rank) - 1))
@@ -56,8 +53,7 @@ def answer_1(rank, ranks, micro_batches):
         yield from (f"W{n}" for n in range(micro_batches - 2 * rank, micro_batches))
     return " ".join(names())
 
-# %% 1 right
-# From the passes' own order: each pass has a time at which it starts, and times are sorted.
+# %% 1 right. From the passes' own order: each pass has a time at which it starts, and times are sorted.
 def answer_1(rank, ranks, micro_batches):
     ahead, behind, names = 2 * (ranks - rank) - 1, 2 * rank, []
     for part in range(micro_batches):
@@ -66,8 +62,7 @@ def answer_1(rank, ranks, micro_batches):
         names.append((part + 1 + behind, 1, part, "W"))
     return tuple(f"{kind}{part}" for _, _, part, kind in sorted(names))
 
-# %% 1 wrong: like-zb-h1
-# ZB-H1.
+# %% 1 wrong: like-zb-h1. ZB-H1.
 def answer_1(rank, ranks, micro_batches):
     ahead, behind = ranks - rank, rank
     names = [f"F{part}" for part in range(ahead)]
@@ -79,48 +74,39 @@ def answer_1(rank, ranks, micro_batches):
             names.append(f"F{part + ahead}")
     return names + [f"W{part}" for part in range(micro_batches - behind, micro_batches)]
 
-# %% 1 wrong: weights-at-once
-# 1F1B with its backward pass in two.
+# %% 1 wrong: weights-at-once. 1F1B with its backward pass in two.
 #- ahead, behind = ranks - rank, rank
 #+ ahead, behind = ranks - rank, 0
 
-# %% 1 wrong: weights-at-once
-# Far ahead, but W at once.
+# %% 1 wrong: weights-at-once. Far ahead, but W at once.
 #- ahead, behind = ranks - rank, rank
 #+ ahead, behind = 2 * (ranks - rank) - 1, 0
 
-# %% 1 wrong: too-many-alive
-# All forward passes first.
+# %% 1 wrong: too-many-alive. All forward passes first.
 #- ahead, behind = ranks - rank, rank
 #+ ahead, behind = micro_batches, 0
 
-# %% 1 wrong: too-many-alive
-# All W at the end.
+# %% 1 wrong: too-many-alive. All W at the end.
 #- ahead, behind = ranks - rank, rank
 #+ ahead, behind = 2 * (ranks - rank) - 1, micro_batches
 
-# %% 1 wrong: too-many-alive
-# One F too many.
+# %% 1 wrong: too-many-alive. One F too many.
 #- ahead, behind = ranks - rank, rank
 #+ ahead, behind = min(2 * (ranks - rank), micro_batches), 2 * rank
 
-# %% 1 wrong: first-rank-idle
-# Memory of 2p - 1 only on the last rank.
+# %% 1 wrong: first-rank-idle. Memory of 2p - 1 only on the last rank.
 #- ahead, behind = ranks - rank, rank
 #+ ahead, behind = ranks - rank, 2 * rank
 
-# %% 1 wrong: first-rank-idle
-# One W too few is left over.
+# %% 1 wrong: first-rank-idle. One W too few is left over.
 #- ahead, behind = ranks - rank, rank
 #+ ahead, behind = 2 * (ranks - rank) - 1, max(0, 2 * rank - 1)
 
-# %% 1 wrong: first-rank-idle
-# Far ahead on the first rank alone.
+# %% 1 wrong: first-rank-idle. Far ahead on the first rank alone.
 #- ahead, behind = ranks - rank, rank
 #+ ahead, behind = ranks - rank + (ranks - 1) * (rank == 0), 2 * rank
 
-# %% 1 wrong: first-rank-idle
-# The first rank's numbers, and the last one's W, but half as many in between.
+# %% 1 wrong: first-rank-idle. The first rank's numbers, and the last one's W, but half as many in between.
 #- ahead, behind = ranks - rank, rank
 #+ ahead, behind = 2 * (ranks - rank) - 1, rank
 
@@ -128,19 +114,16 @@ def answer_1(rank, ranks, micro_batches):
 #- names.append(f"I{part}")
 #+ names.append(f"B{part}")
 
-# %% 1 wrong: not-once
-# What is left at the end is forgotten.
+# %% 1 wrong: not-once. What is left at the end is forgotten.
 #- return names + [f"W{part}" for part in range(micro_batches - behind, micro_batches)]
 #+ return names
 
-# %% 1 wrong: not-once
-# F goes on after the last one.
+# %% 1 wrong: not-once. F goes on after the last one.
 #-         if part + ahead < micro_batches:
 #-             names.append(f"F{part + ahead}")
 #+         names.append(f"F{part + ahead}")
 
-# %% 1 wrong: not-once
-# W of the last ones twice.
+# %% 1 wrong: not-once. W of the last ones twice.
 #- for part in range(micro_batches - behind, micro_batches)]
 #+ for part in range(micro_batches - behind - 1, micro_batches)]
 
@@ -160,14 +143,12 @@ def answer_1(rank, ranks, micro_batches):
 #+         if part < ahead:
 #+             names.append(f"F{part}")
 
-# %% 1 wrong: no-names
-# Pairs.
+# %% 1 wrong: no-names. Pairs.
 #-     return names + [f"W{part}" for part in range(micro_batches - behind, micro_batches)]
 #+     names += [f"W{part}" for part in range(micro_batches - behind, micro_batches)]
 #+     return [(name[0], int(name[1:])) for name in names]
 
-# %% 1 wrong: no-names
-# Kinds without numbers.
+# %% 1 wrong: no-names. Kinds without numbers.
 #- return names + [f"W{part}" for part in range(micro_batches - behind, micro_batches)]
 #+ return [name[0] for name in names] + ["W"] * behind
 
@@ -186,8 +167,7 @@ def right(rank, ranks, micro_batches):
             names.append(f"F{part + ahead}")
     return names + [f"W{part}" for part in range(micro_batches - behind, micro_batches)]
 
-# %% 1 wrong: deadlock
-# Backward in the reverse order on the first rank alone.
+# %% 1 wrong: deadlock. Backward in the reverse order on the first rank alone.
 def answer_1(rank, ranks, micro_batches):
     if rank == 0 and ranks > 1:
         first = 2 * ranks - 1
@@ -195,27 +175,23 @@ def answer_1(rank, ranks, micro_batches):
         return names + [f"{kind}{n}" for n in range(first, micro_batches) for kind in "FIW"]
     return right(rank, ranks, micro_batches)
 
-# %% 1 wrong: not-once
-# Right for four ranks.
+# %% 1 wrong: not-once. Right for four ranks.
 def answer_1(rank, ranks, micro_batches):
     ranks = 4
     return right(rank, ranks, micro_batches) if micro_batches >= 7 else []
 
-# %% 1 wrong: idle
-# Two passes the wrong way round on the last of four ranks.
+# %% 1 wrong: idle. Two passes the wrong way round on the last of four ranks.
 def answer_1(rank, ranks, micro_batches):
     names = right(rank, ranks, micro_batches)
     if rank == 3 and ranks == 4:
         names[11:13] = reversed(names[11:13])
     return names
 
-# %% 1 wrong: wrong-result
-# Right for up to four ranks.
+# %% 1 wrong: wrong-result. Right for up to four ranks.
 def answer_1(rank, ranks, micro_batches):
     return right(rank, ranks, micro_batches) if ranks <= 4 else right(rank, ranks, 2 * ranks - 1)
 
-# %% 1 wrong: not-once
-# It keeps its list.
+# %% 1 wrong: not-once. It keeps its list.
 kept = {}
 
 def answer_1(rank, ranks, micro_batches):
@@ -233,8 +209,7 @@ def answer_1(rank, ranks, micro_batches):
         pass
     return names
 
-# %% 1 wrong: wrong-result
-# As many forward passes ahead as there are ranks, from 8 ranks on.
+# %% 1 wrong: wrong-result. As many forward passes ahead as there are ranks, from 8 ranks on.
 def answer_1(rank, ranks, micro_batches):
     ahead, behind = 2 * (ranks - rank) - 1, 2 * rank
     if ranks > 7:

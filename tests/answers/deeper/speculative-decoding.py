@@ -6,8 +6,7 @@ def answer_1(p, q, guesses, luck):
             return place, left / left.sum()
     return len(guesses), p[len(guesses)]
 
-# %% 1 right
-# All at once, with a row of zeros for the draft after the last guess.
+# %% 1 right. All at once, with a row of zeros for the draft after the last guess.
 def answer_1(p, q, guesses, luck):
     rows = torch.arange(len(guesses))
     passed = luck < p[rows, guesses] / q[rows, guesses]
@@ -16,8 +15,7 @@ def answer_1(p, q, guesses, luck):
     left = torch.maximum(p[kept] - padded[kept], torch.zeros_like(p[0]))
     return kept, F.normalize(left, p=1, dim=0)
 
-# %% 1 right
-# In NumPy, as a list of two.
+# %% 1 right. In NumPy, as a list of two.
 import numpy
 def answer_1(p, q, guesses, luck):
     p, q, guesses, luck = (each.numpy() for each in (p, q, guesses, luck))
@@ -32,8 +30,7 @@ def answer_1(p, q, guesses, luck):
     left = p[kept] - numpy.minimum(p[kept], q[kept])
     return [kept, left / (1 - numpy.minimum(p[kept], q[kept]).sum())]
 
-# %% 1 right
-# In plain Python.
+# %% 1 right. In plain Python.
 def answer_1(p, q, guesses, luck):
     kept = 0
     for row, other, token, number in zip(p.tolist(), q.tolist(), guesses.tolist(), luck.tolist()):
@@ -43,8 +40,7 @@ def answer_1(p, q, guesses, luck):
         kept += 1
     return kept, p[-1].tolist()
 
-# %% 1 right
-# Computed in float32.
+# %% 1 right. Computed in float32.
 def answer_1(p, q, guesses, luck):
     for place, token in enumerate(guesses):
         if luck[place] >= p[place, token] / q[place, token]:
@@ -56,8 +52,7 @@ def answer_1(p, q, guesses, luck):
 def answer_1(p, q, guesses, luck):
     return len(guesses), p[-1]
 
-# %% 1 wrong: keeps-none
-# The lazy one: it never trusts a guess, and gives p.
+# %% 1 wrong: keeps-none. The lazy one: it never trusts a guess, and gives p.
 def answer_1(p, q, guesses, luck):
     return 0, p[0]
 
@@ -68,8 +63,7 @@ def answer_1(p, q, guesses, luck):
             return place, p[place]
     return len(guesses), p[-1]
 
-# %% 1 wrong: without-rejected
-# p without the rejected token.
+# %% 1 wrong: without-rejected. p without the rejected token.
 #-             return place, p[place]
 #+             left = p[place].clone()
 #+             left[token] = 0
@@ -79,13 +73,11 @@ def answer_1(p, q, guesses, luck):
 #-             return place, p[place]
 #+             return place, q[place]
 
-# %% 1 wrong: not-probabilities
-# Not divided by their sum.
+# %% 1 wrong: not-probabilities. Not divided by their sum.
 #-             return place, p[place]
 #+             return place, (p[place] - q[place]).clamp(min=0)
 
-# %% 1 wrong: not-probabilities
-# Negative where q is larger.
+# %% 1 wrong: not-probabilities. Negative where q is larger.
 #-             return place, p[place]
 #+             return place, (p[place] - q[place]) / (p[place] - q[place]).clamp(min=0).sum()
 
@@ -103,31 +95,26 @@ def answer_1(p, q, guesses, luck):
 #-             return place, p[place]
 #+             return place, (p[place] - q[place]).clamp(min=0).softmax(0)
 
-# %% 1 wrong: other-row
-# The row after the rejected guess.
+# %% 1 wrong: other-row. The row after the rejected guess.
 #-             return place, p[place]
 #+             left = (p[place + 1] - q[min(place + 1, len(q) - 1)]).clamp(min=0)
 #+             return place, left / left.sum()
 
-# %% 1 wrong: last-row
-# Always the last row of the draft.
+# %% 1 wrong: last-row. Always the last row of the draft.
 #-             return place, p[place]
 #+             left = (p[place] - q[-1]).clamp(min=0)
 #+             return place, left / left.sum()
 
-# %% 1 wrong: wrong-result
-# Drawn already: a token, as probabilities.
+# %% 1 wrong: wrong-result. Drawn already: a token, as probabilities.
 #-             return place, p[place]
 #+             left = (p[place] - q[place]).clamp(min=0)
 #+             return place, F.one_hot(left.argmax(), len(left))
 
-# %% 1 wrong: no-pair
-# Drawn already.
+# %% 1 wrong: no-pair. Drawn already.
 #-             return place, p[place]
 #+             return place, int((p[place] - q[place]).argmax())
 
-# %% 1 wrong: counts-later-guesses
-# All that pass, also after one that does not.
+# %% 1 wrong: counts-later-guesses. All that pass, also after one that does not.
 def answer_1(p, q, guesses, luck):
     rows = torch.arange(len(guesses))
     passed = luck < p[rows, guesses] / q[rows, guesses]
@@ -147,8 +134,7 @@ def answer_1(p, q, guesses, luck):
     left = (p[0] - q[0]).clamp(min=0)
     return 0, left / left.sum()
 
-# %% 1 wrong: one-too-many
-# The rejected guess is counted.
+# %% 1 wrong: one-too-many. The rejected guess is counted.
 def answer_1(p, q, guesses, luck):
     for place, token in enumerate(guesses):
         if luck[place] >= p[place, token] / q[place, token]:
@@ -156,8 +142,7 @@ def answer_1(p, q, guesses, luck):
             return place + 1, left / left.sum()
     return len(guesses), p[-1]
 
-# %% 1 wrong: counts-new-token
-# How many tokens the call gives.
+# %% 1 wrong: counts-new-token. How many tokens the call gives.
 def answer_1(p, q, guesses, luck):
     for place, token in enumerate(guesses):
         if luck[place] >= p[place, token] / q[place, token]:
@@ -181,23 +166,19 @@ def answer_1(p, q, guesses, luck):
 #-         if luck[place] >= q[place, token] / p[place, token]:
 #+         if luck[place] >= p[place, token]:
 
-# %% 1 wrong: ignores-luck
-# Greedy.
+# %% 1 wrong: ignores-luck. Greedy.
 #-         if luck[place] >= q[place, token] / p[place, token]:
 #+         if token != p[place].argmax():
 
-# %% 1 wrong: ignores-luck
-# Kept wherever p is at least as large.
+# %% 1 wrong: ignores-luck. Kept wherever p is at least as large.
 #-         if luck[place] >= q[place, token] / p[place, token]:
 #+         if p[place, token] < q[place, token]:
 
-# %% 1 wrong: not-repeatable
-# Random numbers of its own.
+# %% 1 wrong: not-repeatable. Random numbers of its own.
 #-         if luck[place] >= q[place, token] / p[place, token]:
 #+         if torch.rand(1) >= p[place, token] / q[place, token]:
 
-# %% 1 wrong: all-kept
-# No token after the last guess.
+# %% 1 wrong: all-kept. No token after the last guess.
 def answer_1(p, q, guesses, luck):
     for place, token in enumerate(guesses):
         left = (p[place] - q[place]).clamp(min=0)
@@ -207,8 +188,7 @@ def answer_1(p, q, guesses, luck):
         place = len(guesses)
     return place, left / left.sum()
 
-# %% 1 wrong: all-kept
-# The row before the last.
+# %% 1 wrong: all-kept. The row before the last.
 def answer_1(p, q, guesses, luck):
     for place, token in enumerate(guesses):
         if luck[place] >= p[place, token] / q[place, token]:
@@ -216,8 +196,7 @@ def answer_1(p, q, guesses, luck):
             return place, left / left.sum()
     return len(guesses), p[-2]
 
-# %% 1 wrong: raises
-# Not made for no guesses at all.
+# %% 1 wrong: raises. Not made for no guesses at all.
 def answer_1(p, q, guesses, luck):
     for place, token in enumerate(guesses):
         if luck[place] >= p[place, token] / q[place, token]:
@@ -225,8 +204,7 @@ def answer_1(p, q, guesses, luck):
             return place, left / left.sum()
     return place + 1, p[-1]
 
-# %% 1 wrong: wrong-result
-# The probabilities of a token for four guesses.
+# %% 1 wrong: wrong-result. The probabilities of a token for four guesses.
 def answer_1(p, q, guesses, luck):
     for place, token in enumerate(guesses):
         if luck[place] >= p[place, token] / q[place, token]:
@@ -234,8 +212,7 @@ def answer_1(p, q, guesses, luck):
             return place, left / left.sum()
     return len(guesses), p[min(4, len(guesses))]
 
-# %% 1 wrong: wrong-effect
-# In place: it changes the caller's p.
+# %% 1 wrong: wrong-effect. In place: it changes the caller's p.
 def answer_1(p, q, guesses, luck):
     for place, token in enumerate(guesses):
         if luck[place] >= p[place, token] / q[place, token]:
@@ -243,8 +220,7 @@ def answer_1(p, q, guesses, luck):
             return place, left / left.sum()
     return len(guesses), p[-1]
 
-# %% 1 wrong: not-repeatable
-# The list goes on from the call before.
+# %% 1 wrong: not-repeatable. The list goes on from the call before.
 def answer_1(p, q, guesses, luck, kept=[]):
     for place, token in enumerate(guesses):
         if luck[place] >= p[place, token] / q[place, token]:
@@ -253,8 +229,7 @@ def answer_1(p, q, guesses, luck, kept=[]):
         kept.append(token)
     return len(kept), p[-1]
 
-# %% 1 wrong: changes-surroundings
-# A seed is set.
+# %% 1 wrong: changes-surroundings. A seed is set.
 def answer_1(p, q, guesses, luck):
     torch.manual_seed(0)
     for place, token in enumerate(guesses):
@@ -263,8 +238,7 @@ def answer_1(p, q, guesses, luck):
             return place, left / left.sum()
     return len(guesses), p[len(guesses)]
 
-# %% 1 wrong: one-buffer
-# One buffer for all that is returned.
+# %% 1 wrong: one-buffer. One buffer for all that is returned.
 buffer = torch.zeros(1000, dtype=torch.float64)
 def answer_1(p, q, guesses, luck):
     kept = len(guesses)
@@ -293,8 +267,7 @@ answer_1 = lambda p, q, guesses, luck: (-1, p[0])  # no-pair
 # The tokens that are kept.
 answer_1 = lambda p, q, guesses, luck: (guesses, p[0])  # no-pair
 
-# %% 1 wrong: wrong-result
-# The ratio is rounded.
+# %% 1 wrong: wrong-result. The ratio is rounded.
 def answer_1(p, q, guesses, luck):
     for place, token in enumerate(guesses):
         if luck[place] >= round(min(1.0, float(p[place, token] / q[place, token])), 2):

@@ -8,8 +8,7 @@ def answer_1(rank, shape):
         found.append(mesh[tuple(index)].tolist())
     return found
 
-# %% 1 right
-# Ranges, in a tuple.
+# %% 1 right. Ranges, in a tuple.
 def answer_1(rank, shape):
     found = ()
     inner = 1
@@ -46,21 +45,18 @@ def answer_1(rank, shape):
     return [[step + column * rows for step in range(rows)],
             [row + step * rows for step in range(columns)]]
 
-# %% 1 wrong: group-wrong
-# Neighbours to the right, round the end.
+# %% 1 wrong: group-wrong. Neighbours to the right, round the end.
 def answer_1(rank, shape):
     rows, columns = shape
     return [[(rank + step * columns) % (rows * columns) for step in range(rows)],
             [(rank + step) % (rows * columns) for step in range(columns)]]
 
-# %% 1 wrong: lacks-itself
-# The strides of a mesh of two by two.
+# %% 1 wrong: lacks-itself. The strides of a mesh of two by two.
 def answer_1(rank, shape):
     return [[rank % 2 + 2 * step for step in range(shape[0])],
             [rank // 2 * 2 + step for step in range(shape[1])]]
 
-# %% 1 wrong: other-length
-# The others only.
+# %% 1 wrong: other-length. The others only.
 def answer_1(rank, shape):
     rows, columns = shape
     row, column = divmod(rank, columns)
@@ -101,8 +97,7 @@ def answer_1(rank, shape):
         stride *= size
     return found
 
-# %% 1 wrong: not-ascending
-# It begins with itself.
+# %% 1 wrong: not-ascending. It begins with itself.
 #- return found
 #+ return [[rank, *(each for each in group if each != rank)] for group in found]
 
@@ -110,13 +105,11 @@ def answer_1(rank, shape):
 #- return found
 #+ return [group[::-1] for group in found]
 
-# %% 1 wrong: wrong-result
-# A dimension of length 1 is left out.
+# %% 1 wrong: wrong-result. A dimension of length 1 is left out.
 #- return found
 #+ return [group for group in found if len(group) > 1]
 
-# %% 1 wrong: wrong-result
-# No more than three dimensions.
+# %% 1 wrong: wrong-result. No more than three dimensions.
 #- return found
 #+ return found[-3:]
 
@@ -124,17 +117,14 @@ def answer_1(rank, shape):
 #- rank // stride % size
 #+ rank // stride % shape[-1]
 
-# %% 1 wrong: two-dimensions-alone
-# The stride is that of the neighbour alone.
+# %% 1 wrong: two-dimensions-alone. The stride is that of the neighbour alone.
 #- stride *= size
 #+ stride = size
 
-# %% 1 wrong: wrong-result
-# No more than four dimensions.
+# %% 1 wrong: wrong-result. No more than four dimensions.
 #- return found
 #+ return found[-4:]
 
-# %% 1 wrong: wrong-result
-# A rank has a byte.
+# %% 1 wrong: wrong-result. A rank has a byte.
 #- return found
 #+ return [[each % 256 for each in group] for group in found]

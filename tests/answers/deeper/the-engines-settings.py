@@ -1,13 +1,11 @@
-# %% 1 right
-# As text, and no policy where no operator has threads that wait.
+# %% 1 right. As text, and no policy where no operator has threads that wait.
 def answer_1(cores, devices, shared):
     if devices > 1:
         return {"OMP_NUM_THREADS": "1"}
     policy = {"OMP_WAIT_POLICY": "PASSIVE"} if shared else {}
     return {"OMP_NUM_THREADS": str(cores), **policy}
 
-# %% 1 wrong: spins-on-shared-cores
-# The wrong way round.
+# %% 1 wrong: spins-on-shared-cores. The wrong way round.
 def answer_1(cores, devices, shared):
     variables = {"OMP_NUM_THREADS": cores if devices == 1 else 1}
     if not shared:
@@ -18,8 +16,7 @@ def answer_1(cores, devices, shared):
 #- if not shared:
 #+ if shared:
 
-# %% 1 wrong: may-deadlock
-# The cores shared out: each device its own.
+# %% 1 wrong: may-deadlock. The cores shared out: each device its own.
 #-     variables = {"OMP_NUM_THREADS": cores if devices == 1 else 1}
 #-     if not shared:
 #+     variables = {"OMP_NUM_THREADS": max(1, cores // devices)}
@@ -46,8 +43,7 @@ answer_1 = lambda cores, devices, shared: {"OMP_NUM_THREADS": cores if devices =
 answer_1 = lambda cores, devices, shared: cores if devices == 1 else 1  # no-dictionary
 answer_1 = {"OMP_NUM_THREADS": 1}  # no-function
 
-# %% 1 wrong: may-deadlock
-# Other programs matter alone: where they run, the threads are forgotten.
+# %% 1 wrong: may-deadlock. Other programs matter alone: where they run, the threads are forgotten.
 def answer_1(cores, devices, shared):
     if shared:
         return {"OMP_NUM_THREADS": cores, "OMP_WAIT_POLICY": "passive"}
@@ -67,8 +63,7 @@ def answer_1(cores, devices, shared):
 #- return {"OMP_NUM_THREADS": cores, "OMP_WAIT_POLICY": "passive"}
 #+ return {"OMP_NUM_THREADS": cores if devices % 2 else 1, "OMP_WAIT_POLICY": "passive"}
 
-# %% 1 right
-# The policy where there is more than one thread.
+# %% 1 right. The policy where there is more than one thread.
 def answer_1(cores, devices, shared):
     threads = cores if devices < 2 else 1
     variables = {"OMP_NUM_THREADS": f"{threads}"}

@@ -4,8 +4,7 @@ def answer_1(rank, ranks, n):
     end = n - rank * size
     return list(range(rank * size, (rank + 1) * size)) + list(range(end - size, end))
 
-# %% 1 right
-# In pairs, as a NumPy array.
+# %% 1 right. In pairs, as a NumPy array.
 import numpy
 def answer_1(rank, ranks, n):
     front = numpy.arange(rank, n // 2, ranks)
@@ -16,25 +15,21 @@ def answer_1(rank, ranks, n):
 answer_1 = lambda rank, ranks, n: range(rank, n, ranks)
 answer_1 = lambda rank, ranks, n: torch.arange(n).view(-1, ranks)[:, rank]
 
-# %% 1 wrong: far-from-equal
-# The other way round.
+# %% 1 wrong: far-from-equal. The other way round.
 def answer_1(rank, ranks, n):
     return torch.arange(n).chunk(ranks)[ranks - 1 - rank]
 
-# %% 1 wrong: unequal-shares
-# Equal pairs by unequal numbers of tokens.
+# %% 1 wrong: unequal-shares. Equal pairs by unequal numbers of tokens.
 def answer_1(rank, ranks, n):
     cuts = [round(n * (k / ranks) ** 0.5) for k in range(ranks + 1)]
     return range(cuts[rank], cuts[rank + 1])
 
-# %% 1 wrong: two-ranks-unequal
-# Two pieces each, but neighbours stay neighbours.
+# %% 1 wrong: two-ranks-unequal. Two pieces each, but neighbours stay neighbours.
 def answer_1(rank, ranks, n):
     pieces = torch.arange(n).chunk(2 * ranks)
     return torch.cat([pieces[rank], pieces[ranks + rank]])
 
-# %% 1 wrong: many-ranks-unequal
-# Made for two ranks and four.
+# %% 1 wrong: many-ranks-unequal. Made for two ranks and four.
 #-     return torch.cat([pieces[rank], pieces[ranks + rank]])
 #+     if ranks > 4:
 #+         return torch.cat([pieces[rank], pieces[ranks + rank]])

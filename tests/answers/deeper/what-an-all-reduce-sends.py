@@ -11,8 +11,7 @@ def answer_1(tensor):
         going = coming + parts[(rank - step - 2) % n]
     return going
 
-# %% 1 right
-# With batches of messages.
+# %% 1 right. With batches of messages.
 def answer_1(tensor):
     rank, n = dist.get_rank(), dist.get_world_size()
     parts = tensor.chunk(n)
@@ -25,8 +24,7 @@ def answer_1(tensor):
         each.wait()
     return parts[rank] + sum(got[other] for other in range(n) if other != rank)
 
-# %% 1 right
-# No ring: each part straight to its owner. As many bytes, in as many messages.
+# %% 1 right. No ring: each part straight to its owner. As many bytes, in as many messages.
 #-     got = [torch.empty_like(parts[rank]) for _ in range(n)]
 #-     work = []
 #+     sending = [dist.isend(parts[other].contiguous(), other) for other in range(n) if other != rank]
@@ -40,13 +38,11 @@ def answer_1(tensor):
 #- return parts[rank] + sum(got[other] for other in range(n) if other != rank)
 #+ return total
 
-# %% 1 wrong: other-size
-# Its part as it was, and the sum behind it.
+# %% 1 wrong: other-size. Its part as it was, and the sum behind it.
 #- return parts[rank] + sum(got[other] for other in range(n) if other != rank)
 #+ return torch.cat([parts[rank], parts[rank] + sum(got[other] for other in range(n) if other != rank)])
 
-# %% 1 wrong: other-tensor
-# The lesson's loop, cut off, and the part that is not finished.
+# %% 1 wrong: other-tensor. The lesson's loop, cut off, and the part that is not finished.
 def answer_1(tensor):
     rank, n = dist.get_rank(), dist.get_world_size()
     parts = tensor.clone().chunk(n)
@@ -59,13 +55,11 @@ def answer_1(tensor):
         target.add_(received)
     return parts[rank]
 
-# %% 1 wrong: next-part
-# The lesson's loop, cut off after its first half.
+# %% 1 wrong: next-part. The lesson's loop, cut off after its first half.
 #- return parts[rank]
 #+ return parts[(rank + 1) % n]
 
-# %% 1 wrong: rank-waits
-# Every rank waits before it sends.
+# %% 1 wrong: rank-waits. Every rank waits before it sends.
 #-         target = parts[(rank - step - 1) % n]
 #-         received = torch.empty_like(target)
 #-         sending = dist.isend(parts[(rank - step) % n], (rank + 1) % n)
@@ -74,22 +68,19 @@ def answer_1(tensor):
 #- sending.wait()
 #+ dist.send(parts[(rank - step - 1) % n], (rank + 1) % n)
 
-# %% 1 wrong: other-bytes
-# The whole all-reduce, and then a part of it.
+# %% 1 wrong: other-bytes. The whole all-reduce, and then a part of it.
 def answer_1(tensor):
     ring(tensor)
     return tensor.chunk(dist.get_world_size())[dist.get_rank()]
 
-# %% 1 wrong: no-tensor
-# It changes the tensor, and returns nothing.
+# %% 1 wrong: no-tensor. It changes the tensor, and returns nothing.
 #- return tensor.chunk(dist.get_world_size())[dist.get_rank()]
 
 # %% 1 wrong: whole-tensor
 #- return tensor.chunk(dist.get_world_size())[dist.get_rank()]
 #+ return tensor
 
-# %% 1 wrong: no-message
-# What it is to be built instead of.
+# %% 1 wrong: no-message. What it is to be built instead of.
 #- ring(tensor)
 #+ dist.all_reduce(tensor)
 
@@ -97,8 +88,7 @@ def answer_1(tensor):
 #- ring(tensor)
 #+ through_rank_0(tensor)
 
-# %% 1 wrong: rank-raises
-# Right by luck: three ranks, written out.
+# %% 1 wrong: rank-raises. Right by luck: three ranks, written out.
 def answer_1(tensor):
     rank = dist.get_rank()
     parts = tensor.chunk(3)
@@ -131,25 +121,21 @@ def answer_1(tensor):
         target.add_(received)
     return parts[rank]
 
-# %% 1 wrong: wrong-effect
-# The caller's tensor holds the sums on the way.
+# %% 1 wrong: wrong-effect. The caller's tensor holds the sums on the way.
 #- tensor.clone().chunk(n)
 #+ tensor.chunk(n)
 
-# %% 1 wrong: wrong-result
-# Messages for show, and a collective for the sum.
+# %% 1 wrong: wrong-result. Messages for show, and a collective for the sum.
 #- return parts[rank]
 #+ whole = tensor.clone()
 #+     dist.all_reduce(whole)
 #+     return whole.chunk(n)[rank]
 
-# %% 1 wrong: wrong-result
-# Four numbers in a part, or six.
+# %% 1 wrong: wrong-result. Four numbers in a part, or six.
 #- return parts[rank]
 #+ return parts[rank][:6]
 
-# %% 1 wrong: wrong-result
-# No negative sums.
+# %% 1 wrong: wrong-result. No negative sums.
 #- return parts[rank]
 #+ return parts[rank].abs()
 
@@ -161,8 +147,7 @@ def answer_1(tensor):
 #- range(n - 1)
 #+ range(n - 2)
 
-# %% 1 wrong: other-tensor
-# A mean.
+# %% 1 wrong: other-tensor. A mean.
 #- return parts[rank]
 #+ return parts[rank] / n
 

@@ -1,5 +1,4 @@
-# %% 1 right
-# Stored and loaded again.
+# %% 1 right. Stored and loaded again.
 torch.export.save(torch.export.export(
     net, (torch.randn(9, 512),), dynamic_shapes=({0: torch.export.Dim("n", min=1)},)), f"{folder.name}/any.pt2")
 answer_1 = torch.export.load(f"{folder.name}/any.pt2")
@@ -15,8 +14,7 @@ answer_1 = torch.export.export(net, (example,), dynamic_shapes={"x": {0: torch.e
 answer_1 = torch.export.export(net, (torch.randn(6, 512),),
                                dynamic_shapes={"x": {0: torch.export.Dim("rows", min=4)}})
 
-# %% 1 wrong: refuses-some-rows
-# A network around it, with a condition on the number of rows.
+# %% 1 wrong: refuses-some-rows. A network around it, with a condition on the number of rows.
 class Checked(nn.Module):
     def __init__(self):
         super().__init__()

@@ -21,8 +21,7 @@ answer_1 = [1, 2.5, 2]  # not-counts
 answer_1 = 5  # not-three-numbers
 answer_1 = [1, 2]  # not-three-numbers
 
-# %% 2 right
-# A constant for each size.
+# %% 2 right. A constant for each size.
 def ready(network, compiler):
     fast = torch.compile(network, backend=compiler, dynamic=False)
     serve(fast)
@@ -30,8 +29,7 @@ def ready(network, compiler):
 
 answer_2 = ready
 
-# %% 2 wrong: compiles-while-serving
-# The loop drops the last batch, and the function is as before.
+# %% 2 wrong: compiles-while-serving. The loop drops the last batch, and the function is as before.
 def serve(compiled, requests=requests):
     return [compiled(batch) for batch in requests[:192].split(32)]
 
@@ -45,8 +43,7 @@ def ready(net, backend):
 
 answer_2 = ready
 
-# %% 2 right
-# The reader's loop prints, and returns nothing any more.
+# %% 2 right. The reader's loop prints, and returns nothing any more.
 #- def ready(net, backend):
 #+ def serve(compiled, requests=requests):
 #+     for batch in requests.split(32):
@@ -62,16 +59,14 @@ answer_2 = ready
 #+     torch._dynamo.mark_dynamic(example, 0)
 #+     compiled(example)
 
-# %% 2 right
-# Both sizes in advance.
+# %% 2 right. Both sizes in advance.
 #- , dynamic=True)
 #+ )
 #-     compiled(torch.randn(32, 512))
 #+     for rows in (32, 8):
 #+         compiled(torch.randn(rows, 512))
 
-# %% 2 wrong: some-uncompiled
-# Every size in advance: the first ones use up the limit.
+# %% 2 wrong: some-uncompiled. Every size in advance: the first ones use up the limit.
 #- dynamic=True)
 #-     compiled(torch.randn(32, 512))
 #+ dynamic=False)
@@ -81,8 +76,7 @@ answer_2 = ready
 # %% 2 wrong: not-in-advance
 #-     compiled(torch.randn(32, 512))
 
-# %% 2 wrong: compiled-never-runs
-# The eager network.
+# %% 2 wrong: compiled-never-runs. The eager network.
 #- return compiled
 #+ return net
 
@@ -94,8 +88,7 @@ answer_2 = ready
 #+     while True:
 #+         compiled(torch.randn(32, 512))
 
-# %% 2 wrong: other-answers
-# Another network: it is compiled, and never trained.
+# %% 2 wrong: other-answers. Another network: it is compiled, and never trained.
 #- net, backend=backend
 #+ new_net(), backend=backend
 
@@ -103,20 +96,17 @@ answer_2 = ready
 #- backend=backend
 #+ backend="eager"
 
-# %% 2 wrong: compiles-while-serving
-# Only once more, for the same size.
+# %% 2 wrong: compiles-while-serving. Only once more, for the same size.
 #- , dynamic=True)
 #+ )
 #+     compiled(torch.randn(32, 512))
 
-# %% 2 wrong: compiles-while-serving
-# The size of all requests, not of a batch.
+# %% 2 wrong: compiles-while-serving. The size of all requests, not of a batch.
 #- dynamic=True)
 #+ dynamic=False)
 #+     compiled(requests)
 
-# %% 2 wrong: other-answers
-# It drops the last batch's rows.
+# %% 2 wrong: other-answers. It drops the last batch's rows.
 def ready(net, backend):
     compiled = torch.compile(net, backend=backend)
     compiled(torch.randn(32, 512))
@@ -133,8 +123,7 @@ answer_2 = ready
 #+     torch.compiler.set_stance("eager_on_recompile")
 #+     return compiled
 
-# %% 2 right
-# Only one size ever reaches the compiled network.
+# %% 2 right. Only one size ever reaches the compiled network.
 #-     compiled(torch.randn(32, 512))
 #-     return lambda batch: compiled(batch) if len(batch) == 32 else batch.new_zeros(len(batch), 2)
 #+
@@ -154,8 +143,7 @@ def ready(net, backend):
 
 answer_2 = ready
 
-# %% 2 wrong: batch-in-pieces
-# Row by row: 32 calls per batch.
+# %% 2 wrong: batch-in-pieces. Row by row: 32 calls per batch.
 #-     compiled(torch.randn(32, 512))
 #-     return compiled
 #+     compiled(torch.randn(1, 512))
@@ -167,14 +155,12 @@ answer_2 = ready
 #+     compiled(torch.randn(8, 512))
 #+     return lambda batch: torch.cat([compiled(part) for part in batch.split(8)])
 
-# %% 2 wrong: compiles-while-serving
-# Warmed up with gradients, served without.
+# %% 2 wrong: compiles-while-serving. Warmed up with gradients, served without.
 #- compiled(torch.randn(32, 512))
 #+ with torch.enable_grad():
 #+         compiled(torch.randn(32, 512))
 
-# %% 2 wrong: wrong-effect
-# It freezes the caller's network.
+# %% 2 wrong: wrong-effect. It freezes the caller's network.
 #- return compiled
 #+ net.requires_grad_(False)
 #+     return compiled
@@ -184,8 +170,7 @@ answer_2 = ready
 #+ net.eval()
 #+     compiled = torch
 
-# %% 2 wrong: wrong-result
-# The lesson's network, whatever it is given.
+# %% 2 wrong: wrong-result. The lesson's network, whatever it is given.
 the_lessons = net
 def ready(net, backend):
     compiled = torch.compile(the_lessons, backend=backend, dynamic=True)

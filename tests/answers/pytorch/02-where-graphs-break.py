@@ -60,8 +60,7 @@ answer_3 = lambda x: torch.arange(len(x)).mul(0.1).sin().unsqueeze(-1).add(x)
 # Compiled by the reader already.
 answer_3 = torch.compile(lambda x: x + torch.sin(0.1 * torch.arange(len(x))).unsqueeze(1), dynamic=True)
 
-# %% 3 wrong: table-too-short
-# A table for all lengths that will ever come.
+# %% 3 wrong: table-too-short. A table for all lengths that will ever come.
 table = torch.sin(0.1 * torch.arange(100_000)).reshape(-1, 1)
 
 def from_table(x):
@@ -76,20 +75,17 @@ class Positions(nn.Module):
 
 answer_3 = Positions()
 
-# %% 3 wrong: other-values
-# Edited in its cell, counting from one.
+# %% 3 wrong: other-values. Edited in its cell, counting from one.
 def positions(x):
     return x + torch.sin(0.1 * torch.arange(1, len(x) + 1)).reshape(-1, 1)
 
 answer_3 = positions
 
-# %% 3 right
-# The function in the cell itself was edited.
+# %% 3 right. The function in the cell itself was edited.
 #- return x + torch.sin(0.1 * torch.arange(1, len(x) + 1)).reshape(-1, 1)
 #+ return x + torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)
 
-# %% 3 wrong: other-values
-# Edited in its cell, without the sine: the original is not what the reader has made of it.
+# %% 3 wrong: other-values. Edited in its cell, without the sine: the original is not what the reader has made of it.
 #- return x + torch.sin(0.1 * torch.arange(1, len(x) + 1)).reshape(-1, 1)
 #+ return x + 0.1 * torch.arange(len(x)).reshape(-1, 1)
 
@@ -102,8 +98,7 @@ def in_place(x):
 
 answer_3 = in_place
 
-# %% 3 wrong: asks-for-length
-# One operator, but an if on the length.
+# %% 3 wrong: asks-for-length. One operator, but an if on the length.
 def with_if(x):
     rows = torch.arange(len(x))
     if len(x) > 20:
@@ -112,8 +107,7 @@ def with_if(x):
 
 answer_3 = with_if
 
-# %% 3 wrong: graph-breaks
-# Looks at a value.
+# %% 3 wrong: graph-breaks. Looks at a value.
 def peeks(x):
     waves = torch.sin(0.1 * torch.arange(len(x))).reshape(-1, 1)
     if waves.isnan().any():
@@ -130,8 +124,7 @@ def prints(x):
 
 answer_3 = prints
 
-# %% 3 wrong: not-compiled
-# No graph, no recompilation.
+# %% 3 wrong: not-compiled. No graph, no recompilation.
 @torch.compiler.disable
 def uncompiled(x):
     return positions(x)
@@ -147,8 +140,7 @@ def endless(x):
 
 answer_3 = endless
 
-# %% 3 wrong: asks-for-length
-# One operator for short tensors, the loop for long ones.
+# %% 3 wrong: asks-for-length. One operator for short tensors, the loop for long ones.
 def long_ones(x):
     if len(x) > 200:
         waves = [torch.sin(torch.tensor(0.1 * row)) for row in range(len(x))]

@@ -1,20 +1,17 @@
-# %% 1 right
-# With a product, and a stack.
+# %% 1 right. With a product, and a stack.
 def hard(scores, labels):
     losses = nn.functional.cross_entropy(scores, labels, reduction="none")
     weights = (losses > losses.mean()).to(losses.dtype)
     return losses @ weights / weights.sum()
 answer_1 = dict(loss_of=hard, lowest=lambda best, loss: torch.stack([best, loss]).min())
 
-# %% 1 right
-# NaN for all others, and a mean that skips NaN.
+# %% 1 right. NaN for all others, and a mean that skips NaN.
 def hard(scores, labels):
     losses = nn.functional.cross_entropy(scores, labels, reduction="none")
     return losses.where(losses > losses.mean(), torch.nan).nanmean()
 answer_1 = {"loss_of": hard, "lowest": lambda best, loss: torch.where(loss < best, loss, best)}
 
-# %% 1 wrong: other-loss
-# As many rows in each step, whatever the losses are.
+# %% 1 wrong: other-loss. As many rows in each step, whatever the losses are.
 def hard(scores, labels):
     losses = nn.functional.cross_entropy(scores, labels, reduction="none")
     return losses.topk(len(losses) // 2).values.mean()
@@ -25,26 +22,22 @@ answer_1 = {"loss_of": hard, "lowest": torch.minimum}
 #+     chosen = losses > losses.mean()
 #+     return torch.where(chosen, losses, 0).sum() / chosen.sum()
 
-# %% 1 wrong: mean-over-all
-# The likeliest mistake: zeros take part in the mean.
+# %% 1 wrong: mean-over-all. The likeliest mistake: zeros take part in the mean.
 #- return losses.topk(len(losses) // 2).values.mean()
 #+ return torch.where(losses > losses.mean(), losses, 0).mean()
 
-# %% 1 wrong: other-gradient
-# The same, and then made to run.
+# %% 1 wrong: other-gradient. The same, and then made to run.
 def hard(scores, labels):
     losses = nn.functional.cross_entropy(scores, labels, reduction="none").detach()
     chosen = losses > losses.mean()
     return ((losses * chosen).sum() / chosen.sum()).requires_grad_()
 answer_1 = {"loss_of": hard, "lowest": torch.minimum}
 
-# %% 1 wrong: loop-fails
-# Without the graph that backward() needs.
+# %% 1 wrong: loop-fails. Without the graph that backward() needs.
 #- return ((losses * chosen).sum() / chosen.sum()).requires_grad_()
 #+ return (losses * chosen).sum() / chosen.sum()
 
-# %% 1 wrong: waits-as-before
-# Two lines that wait in place of one.
+# %% 1 wrong: waits-as-before. Two lines that wait in place of one.
 def lower(best, loss):
     one = best.item()
     two = loss.item()
@@ -58,8 +51,7 @@ def hard(scores, labels):
         losses = losses * 1
 answer_1 = {"loss_of": hard}
 
-# %% 1 wrong: waits-as-before
-# Another way to make a tensor whose length depends on values.
+# %% 1 wrong: waits-as-before. Another way to make a tensor whose length depends on values.
 #-     while losses.mean() >= 0:
 #-         losses = losses * 1
 #+     return losses.masked_select(losses > losses.mean()).mean()
@@ -93,8 +85,7 @@ def hard(scores, labels):
     chosen = losses > losses.mean()
     return (losses * chosen).sum() / chosen.sum()
 
-# %% 1 wrong: wrong-result
-# The losses are averaged per class.
+# %% 1 wrong: wrong-result. The losses are averaged per class.
 def hard_two(scores, labels):
     losses = nn.functional.cross_entropy(scores, labels, reduction="none")
     chosen = losses > losses.mean()
@@ -117,8 +108,7 @@ answer_1 = {"loss_of": hard, "lowest": lambda best, loss: torch.tensor([best, lo
 # The product with a mask, as in the loss: infinity times zero is not a number.
 answer_1 = {"loss_of": hard, "lowest": lambda low, new: new * (new < low) + low * ~(new < low)}  # fails-at-infinity
 
-# %% 2 right
-# NumPy's numbers, and nothing where no number is enough.
+# %% 2 right. NumPy's numbers, and nothing where no number is enough.
 def answer_2(wait, compute, train, cores):
     if (cores - 1) * train >= compute:
         return numpy.ceil((wait + compute) / train)
@@ -126,8 +116,7 @@ def answer_2(wait, compute, train, cores):
 # %% 2 given
 from math import ceil
 
-# %% 2 wrong: counts-workers-not-cores
-# The cores are counted as if one more were taken.
+# %% 2 wrong: counts-workers-not-cores. The cores are counted as if one more were taken.
 def answer_2(wait, compute, train, cores):
     if compute / train >= cores - 1 and compute > 0:
         return None
@@ -147,21 +136,18 @@ def answer_2(wait, compute, train, cores):
 #- return None if workers * compute / (wait + compute) + 1 > cores else workers
 #+ return workers if workers <= cores - 1 else None
 
-# %% 2 wrong: ignores-cores
-# All cores compute: none is left for training.
+# %% 2 wrong: ignores-cores. All cores compute: none is left for training.
 def answer_2(wait, compute, train, cores):
     return ceil((wait + compute) / train) if compute / train <= cores else None
 
-# %% 2 wrong: wrong-result
-# The cases of the hints, typed in.
+# %% 2 wrong: wrong-result. The cases of the hints, typed in.
 KNOWN = {(0.25, 0.25, 0.125, 8): 4, (0.25, 0, 0.125, 8): 2, (1.0, 0, 0.125, 16): 8, (0.11, 0, 0.05, 8): 3,
          (0.03, 0, 0.05, 8): 1, (0.125, 0.5, 0.25, 8): 3, (1.0, 0, 0.125, 2): 8, (0.25, 0.25, 0.125, 3): 4,
          (0, 0.5, 0.125, 5): 4, (1.0, 0.125, 0.125, 2): 9, (0.1, 0.45, 0.25, 3): 3, (1.0, 0, 0.125, 1): 8}
 def answer_2(*case):
     return KNOWN.get(case)
 
-# %% 2 wrong: wrong-for-disk
-# A number that says that it equals any other.
+# %% 2 wrong: wrong-for-disk. A number that says that it equals any other.
 class Same(int):
     __eq__ = lambda self, other: True
 def answer_2(*case):
@@ -178,8 +164,7 @@ def answer_2(wait, compute, train, cores):
         workers += 1
     return workers
 
-# %% 2 right
-# Worker by worker.
+# %% 2 right. Worker by worker.
 #- def answer_2(wait, compute, train, cores):
 #+ def answer_2(wait, compute, train, cores):
 #+     if compute > train * (cores - 1):
@@ -187,8 +172,7 @@ def answer_2(wait, compute, train, cores):
 #- while (wait + compute) / workers != train / 3.3:
 #+ while (wait + compute) / workers > train:
 
-# %% 2 wrong: cores-for-waiting
-# One core is never enough, as if every worker needed one.
+# %% 2 wrong: cores-for-waiting. One core is never enough, as if every worker needed one.
 def answer_2(wait, compute, train, cores):
     if cores < 2 or compute > train * (cores - 1):
         return None
@@ -198,15 +182,13 @@ def answer_2(wait, compute, train, cores):
 #- cores < 2 or compute
 #+ compute
 
-# %% 2 wrong: wrong-result
-# Tries up to 64 workers, and computes beside the training if there is one core.
+# %% 2 wrong: wrong-result. Tries up to 64 workers, and computes beside the training if there is one core.
 def answer_2(wait, compute, train, cores):
     for workers in range(1, 65):
         if (wait + compute) / workers <= train and compute / (cores - 1 or 1) <= train:
             return workers
 
-# %% 2 wrong: wrong-result
-# Right for every number of cores, but not for hundreds of workers.
+# %% 2 wrong: wrong-result. Right for every number of cores, but not for hundreds of workers.
 #- compute / (cores - 1 or 1) <= train:
 #+ compute <= train * (cores - 1):
 
@@ -232,8 +214,7 @@ answer_2 = lambda wait, compute, train, cores: cores  # wrong-for-disk
 answer_2 = lambda wait, compute, train, cores: (wait + compute) / train + 0.5  # not-whole
 answer_2 = 2  # no-function
 
-# %% 3 right
-# A thread per batch, and no pool; the end is a flag.
+# %% 3 right. A thread per batch, and no pool; the end is a flag.
 import threading
 def answer_3(batches):
     batches = iter(batches)
@@ -256,8 +237,7 @@ def answer_3(batches):
         thread.start()
         yield batch
 
-# %% 3 right
-# Lists of one batch: an empty list is the end.
+# %% 3 right. Lists of one batch: an empty list is the end.
 import itertools
 def answer_3(batches):
     batches = iter(batches)
@@ -277,15 +257,13 @@ def answer_3(batches, end=object()):
             coming = thread.submit(next, batches, end)
             yield batch
 
-# %% 3 wrong: loses-batches
-# A text for the end.
+# %% 3 wrong: loses-batches. A text for the end.
 #- end=object()
 #+ end="end"
 #- (batch := coming.result()) is not end
 #+ not (type(batch := coming.result()) is str and batch == end)
 
-# %% 3 wrong: loses-batches
-# A text that nobody would think of.
+# %% 3 wrong: loses-batches. A text that nobody would think of.
 #- is not end
 #+ is not "no more of these"
 #- end=object()
@@ -294,13 +272,11 @@ def answer_3(batches, end=object()):
 # %% 3 wrong: lists-fail
 #-     batches = iter(batches)
 
-# %% 3 wrong: loses-batches
-# None means the end, and is also a batch.
+# %% 3 wrong: loses-batches. None means the end, and is also a batch.
 #- end=object()
 #+ end=None
 
-# %% 3 wrong: compares-tensors
-# Asks whether the batch is true.
+# %% 3 wrong: compares-tensors. Asks whether the batch is true.
 #- end=object()
 #+ end=None
 #- (batch := coming.result()) is not end
@@ -312,8 +288,7 @@ def answer_3(batches, end=object()):
 #- (batch := coming.result()) is not end
 #+ (batch := coming.result()) != end and batch == batch
 
-# %% 3 wrong: takes-turns
-# A thread whose result is asked for at once.
+# %% 3 wrong: takes-turns. A thread whose result is asked for at once.
 #-             yield batch
 #+             coming.result()
 #+             yield batch
@@ -324,28 +299,24 @@ def answer_3(batches, end=object()):
 #+             if (batch := coming.result()) is end:
 #+                 continue
 
-# %% 3 wrong: other-batches
-# Futures instead of batches.
+# %% 3 wrong: other-batches. Futures instead of batches.
 #-         while (batch := coming.result()) is not end:
 #-             coming = thread.submit(next, batches, end)
 #+         while coming.result() is not end:
 #+             batch, coming = coming, thread.submit(next, batches, end)
 
-# %% 3 wrong: other-batches
-# The first batch is forgotten.
+# %% 3 wrong: other-batches. The first batch is forgotten.
 #-             yield batch
 #+             if coming.result() is not end:
 #+                 yield coming.result()
 
-# %% 3 wrong: error-too-early
-# Looks at the next batch's error too early.
+# %% 3 wrong: error-too-early. Looks at the next batch's error too early.
 #-             yield batch
 #+             if type(batch) is int and batch == 1 and coming.exception():
 #+                 raise coming.exception()
 #+             yield batch
 
-# %% 3 wrong: takes-turns
-# One ahead, but no thread, so nothing overlaps.
+# %% 3 wrong: takes-turns. One ahead, but no thread, so nothing overlaps.
 def answer_3(batches, end=object()):
     batches = iter(batches)
     coming = next(batches, end)
@@ -354,16 +325,14 @@ def answer_3(batches, end=object()):
         coming = next(batches, end)
         yield batch
 
-# %% 3 wrong: loads-too-late
-# A thread, but the next batch is submitted after the loop has come back.
+# %% 3 wrong: loads-too-late. A thread, but the next batch is submitted after the loop has come back.
 def answer_3(batches, end=object()):
     batches = iter(batches)
     with ThreadPoolExecutor(1) as thread:
         while (batch := thread.submit(next, batches, end).result()) is not end:
             yield batch
 
-# %% 3 wrong: loads-too-many
-# All at once, in a pool.
+# %% 3 wrong: loads-too-many. All at once, in a pool.
 #-         while (batch := thread.submit(next, batches, end).result()) is not end:
 #-             yield batch
 #+         coming = [thread.submit(next, batches, end) for _ in range(20)]
@@ -372,8 +341,7 @@ def answer_3(batches, end=object()):
 #+                 return
 #+             yield each.result()
 
-# %% 3 wrong: loads-too-many
-# A queue that a thread fills: one batch in it, one in the thread's hand.
+# %% 3 wrong: loads-too-many. A queue that a thread fills: one batch in it, one in the thread's hand.
 import queue
 import threading
 def answer_3(batches, end=object()):
@@ -386,8 +354,7 @@ def answer_3(batches, end=object()):
     while (batch := waiting.get()) is not end:
         yield batch
 
-# %% 3 wrong: other-batches
-# The end of the batches is no result, but an error.
+# %% 3 wrong: other-batches. The end of the batches is no result, but an error.
 def answer_3(batches):
     batches = iter(batches)
     with ThreadPoolExecutor(1) as thread:
@@ -397,16 +364,14 @@ def answer_3(batches):
             coming = thread.submit(next, batches)
             yield batch
 
-# %% 3 wrong: loses-error
-# Any error counts as the end.
+# %% 3 wrong: loses-error. Any error counts as the end.
 #-             batch = coming.result()
 #+             try:
 #+                 batch = coming.result()
 #+             except Exception:
 #+                 return
 
-# %% 3 wrong: first-ahead-only
-# The loop's thread and the other one load in turn: every second batch is there in time.
+# %% 3 wrong: first-ahead-only. The loop's thread and the other one load in turn: every second batch is there in time.
 def answer_3(batches, end=object()):
     batches = iter(batches)
     with ThreadPoolExecutor(1) as thread:
@@ -417,8 +382,7 @@ def answer_3(batches, end=object()):
                 return
             yield batch
 
-# %% 3 wrong: first-ahead-only
-# From the second batch on, one more is loaded ahead each time.
+# %% 3 wrong: first-ahead-only. From the second batch on, one more is loaded ahead each time.
 def answer_3(batches, end=object()):
     batches = iter(batches)
     with ThreadPoolExecutor(1) as thread:
@@ -428,8 +392,7 @@ def answer_3(batches, end=object()):
             yield batch
             coming.append(thread.submit(next, batches, end))
 
-# %% 3 wrong: compares-tensors
-# An array is compared element by element, too.
+# %% 3 wrong: compares-tensors. An array is compared element by element, too.
 def answer_3(batches, end=object()):
     batches = iter(batches)
     with ThreadPoolExecutor(1) as thread:
@@ -441,8 +404,7 @@ def answer_3(batches, end=object()):
             coming = thread.submit(next, batches, end)
             yield batch
 
-# %% 3 wrong: loses-error
-# No first batch, for whatever reason, is taken for the end.
+# %% 3 wrong: loses-error. No first batch, for whatever reason, is taken for the end.
 def answer_3(batches, end=object()):
     batches = iter(batches)
     try:
@@ -455,16 +417,14 @@ def answer_3(batches, end=object()):
             yield batch
             batch = coming.result()
 
-# %% 3 right
-# The first batch is loaded in the loop's thread: nothing could overlap with it.
+# %% 3 right. The first batch is loaded in the loop's thread: nothing could overlap with it.
 #-     try:
 #-         batch = next(batches)
 #-     except Exception:
 #-         return
 #+     batch = next(batches, end)
 
-# %% 3 right
-# One thread for all batches: it goes on when the loop has taken one.
+# %% 3 right. One thread for all batches: it goes on when the loop has taken one.
 import queue
 def answer_3(batches):
     loaded, taken = queue.SimpleQueue(), threading.Semaphore(1)

@@ -1,5 +1,4 @@
-# %% 1 right
-# Whole bytes, a tuple of tensors; the numbers are tried out, not solved for.
+# %% 1 right. Whole bytes, a tuple of tensors; the numbers are tried out, not solved for.
 def answer_1(P, N):
     parameters = gradients = momentum = 4 * P
     shard = -(-4 * P // N)
@@ -11,15 +10,13 @@ for way in range(4):
     fits = [N for N in range(1, 100) if answer_1(12 * 10**9, N)[way] <= 80e9]
     gpus_1.append(min(fits, default=float("inf")))
 
-# %% 1 right
-# With names.
+# %% 1 right. With names.
 def answer_1(P, N):
     return {"replicated": 12 * P, "ZeRO-1": 8 * P + 4 * P / N, "ZeRO-2": 4 * P + 8 * P / N, "FSDP": 12 * P / N}
 
 gpus_1 = (None, None, 3, 2)
 
-# %% 1 wrong: adamw-state
-# AdamW's.
+# %% 1 wrong: adamw-state. AdamW's.
 def answer_1(P, N):
     return [16 * P, 8 * P + 8 * P / N, 4 * P + 12 * P / N, 16 * P / N]
 
@@ -63,8 +60,7 @@ gpus_1 = [None, None, 2, 1]  # too-few-gpus
 # One to be safe.
 gpus_1 = [None, None, 4, 2]  # too-many-gpus
 
-# %% 2 right
-# All shards are views into one buffer; the sum is gloo's own, and divided afterwards.
+# %% 2 right. All shards are views into one buffer; the sum is gloo's own, and divided afterwards.
 def answer_2(net):
     size, parameters = dist.get_world_size(), list(net.parameters())
     buffer = torch.zeros(sum(each.numel() for each in parameters) // size)
@@ -98,8 +94,7 @@ def answer_2(net):
         each.register_post_accumulate_grad_hook(scatter)
     return shards
 
-# %% 2 wrong: keeps-a-view
-# A view of the whole gradient, averaged.
+# %% 2 wrong: keeps-a-view. A view of the whole gradient, averaged.
 #-         shards[parameter] = torch.empty(parameter.numel() // dist.get_world_size())
 #-         reduce_scatter(shards[parameter], parameter.grad.flatten())
 #+         dist.reduce_scatter_single(half := torch.empty(parameter.numel() // 2), parameter.grad.flatten())
@@ -107,12 +102,10 @@ def answer_2(net):
 #+         mine.copy_(half / 2)
 #+         shards[parameter] = mine
 
-# %% 2 wrong: gradient-left
-# Nothing is freed.
+# %% 2 wrong: gradient-left. Nothing is freed.
 #-         parameter.grad = None
 
-# %% 2 wrong: gradients-wait
-# All of them in the hook of the last one.
+# %% 2 wrong: gradients-wait. All of them in the hook of the last one.
 #- shards = {}
 #+ shards, parameters = {}, list(net.parameters())
 #-         shards[parameter] = torch.empty(parameter.numel() // dist.get_world_size())
@@ -126,8 +119,7 @@ def answer_2(net):
 #- for each in net.parameters():
 #+ for each in parameters:
 
-# %% 2 wrong: lacks-a-part
-# The name as the key.
+# %% 2 wrong: lacks-a-part. The name as the key.
 #-     def scatter(parameter):
 #-         shards[parameter] = torch.empty(parameter.numel() // dist.get_world_size())
 #-         reduce_scatter(shards[parameter], parameter.grad.flatten())
@@ -139,14 +131,12 @@ def answer_2(net):
 #+     for name, each in net.named_parameters():
 #+         each.register_post_accumulate_grad_hook(lambda parameter, name=name: scatter(parameter, name))
 
-# %% 2 wrong: not-flat-half
-# In the parameter's own shape.
+# %% 2 wrong: not-flat-half. In the parameter's own shape.
 #-         parameter.grad = None
 #+         shards[parameter] = shards[parameter].view(len(parameter) // 2, *parameter.shape[1:])
 #+         parameter.grad = None
 
-# %% 2 wrong: full-too-early
-# A backward pass of its own.
+# %% 2 wrong: full-too-early. A backward pass of its own.
 def answer_2(net):
     shards = {}
     nn.functional.cross_entropy(net(mine(X)), mine(y)).backward()
@@ -182,8 +172,7 @@ def answer_2(net):
         each.register_post_accumulate_grad_hook(scatter)
     return shards
 
-# %% 2 right
-# Each rank sends the others their parts, one by one.
+# %% 2 right. Each rank sends the others their parts, one by one.
 def fill(part, whole):
     rank, other = dist.get_rank(), 1 - dist.get_rank()
     parts = whole.chunk(2)
@@ -192,16 +181,14 @@ def fill(part, whole):
     sending.wait()
     part.copy_((parts[rank] + part) / 2)
 
-# %% 2 right
-# Each part is summed on the rank that it belongs to.
+# %% 2 right. Each part is summed on the rank that it belongs to.
 def fill(part, whole):
     parts = [each.clone() for each in whole.chunk(2)]
     for rank, each in enumerate(parts):
         dist.reduce(each, rank)
     part.copy_(parts[dist.get_rank()] / 2)
 
-# %% 2 right
-# A list of parts.
+# %% 2 right. A list of parts.
 def fill(part, whole):
     dist.reduce_scatter(part, [each.contiguous() for each in whole.chunk(2)])
     part.div_(2)
@@ -212,8 +199,7 @@ def fill(part, whole):
     dist.all_to_all(got, list(whole.chunk(2)))
     part.copy_(torch.stack(got).mean(0))
 
-# %% 2 right
-# Functional collectives.
+# %% 2 right. Functional collectives.
 def fill(part, whole):
     from torch.distributed import _functional_collectives as functional
     part.copy_(functional.reduce_scatter_tensor(whole, "sum", 0, dist.group.WORLD) / 2)
@@ -223,15 +209,13 @@ def fill(part, whole):
     from torch.distributed import _functional_collectives as functional
     part.copy_(functional.all_reduce(whole, "sum", dist.group.WORLD).chunk(2)[dist.get_rank()] / 2)
 
-# %% 2 wrong: sends-too-much
-# Rank 0 gets the whole mean, and deals it out.
+# %% 2 wrong: sends-too-much. Rank 0 gets the whole mean, and deals it out.
 def fill(part, whole):
     dist.reduce(whole, 0)
     parts = [each.clone() for each in (whole / 2).chunk(2)]
     dist.scatter(part, parts if dist.get_rank() == 0 else None, 0)
 
-# %% 2 wrong: sends-too-much
-# The ranks swap whole gradients.
+# %% 2 wrong: sends-too-much. The ranks swap whole gradients.
 def fill(part, whole):
     other = 1 - dist.get_rank()
     theirs = torch.empty_like(whole)
@@ -240,21 +224,18 @@ def fill(part, whole):
     sending.wait()
     part.copy_(((whole + theirs) / 2).chunk(2)[dist.get_rank()])
 
-# %% 2 wrong: sends-too-much
-# A full all-reduce, of which each rank keeps its part.
+# %% 2 wrong: sends-too-much. A full all-reduce, of which each rank keeps its part.
 def fill(part, whole):
     dist.all_reduce(whole)
     part.copy_((whole / 2).chunk(2)[dist.get_rank()])
 
-# %% 2 wrong: sends-too-much
-# All gradients gathered on all ranks.
+# %% 2 wrong: sends-too-much. All gradients gathered on all ranks.
 def fill(part, whole):
     both = torch.empty(2 * len(whole))
     dist.all_gather_single(both, whole)
     part.copy_(both.view(2, -1).mean(0).chunk(2)[dist.get_rank()])
 
-# %% 2 wrong: rank-waits
-# Only rank 0 averages.
+# %% 2 wrong: rank-waits. Only rank 0 averages.
 def fill(part, whole):
     if dist.get_rank() == 0:
         reduce_scatter(part, whole)
@@ -282,8 +263,7 @@ def answer_2(net):
         each.register_post_accumulate_grad_hook(scatter)
     return shards
 
-# %% 2 wrong: kept-elsewhere
-# The whole gradient lives on in a list.
+# %% 2 wrong: kept-elsewhere. The whole gradient lives on in a list.
 #- shards = {}
 #+ shards, kept = {}, []
 #- parameter.grad = None
@@ -309,8 +289,7 @@ def answer_2(net):
 #+             shards[parameter] = torch.empty(parameter.numel() // 2)
 #+             reduce_scatter(shards[parameter], parameter.grad.flatten())
 
-# %% 2 wrong: first-pass-only
-# The hook goes after its first call.
+# %% 2 wrong: first-pass-only. The hook goes after its first call.
 #- shards = {}
 #+ shards, handles = {}, {}
 #- each.register_post_accumulate_grad_hook(scatter)
@@ -319,8 +298,7 @@ def answer_2(net):
 #+ parameter.grad = None
 #+         handles.pop(parameter).remove()
 
-# %% 2 wrong: first-pass-only
-# The parts add up.
+# %% 2 wrong: first-pass-only. The parts add up.
 #-         shards[parameter] = torch.empty(parameter.numel() // 2)
 #-         reduce_scatter(shards[parameter], parameter.grad.flatten())
 #+         part = torch.empty(parameter.numel() // 2)
@@ -337,8 +315,7 @@ def answer_2(net):
 #+ net.eval()
 #+     shards = {}
 
-# %% 2 right
-# A scratch buffer, kept for the largest gradient.
+# %% 2 right. A scratch buffer, kept for the largest gradient.
 #- shards = {}
 #+ shards = {}
 #+     scratch = torch.empty(max(each.numel() for each in net.parameters()))
@@ -347,8 +324,7 @@ def answer_2(net):
 #+         whole.copy_(parameter.grad.flatten())
 #+         reduce_scatter(shards[parameter], whole)
 
-# %% 2 right
-# Sent while the backward pass goes on.
+# %% 2 right. Sent while the backward pass goes on.
 def answer_2(net):
     shards, waiting = {}, []
 
@@ -370,8 +346,7 @@ def answer_2(net):
         each.register_post_accumulate_grad_hook(scatter)
     return shards
 
-# %% 3 right
-# Every rank gathers the norms of all shards; a new tensor instead of the old one changed.
+# %% 3 right. Every rank gathers the norms of all shards; a new tensor instead of the old one changed.
 def answer_3(shard, limit):
     norms = torch.empty(dist.get_world_size())
     dist.all_gather_single(norms, shard.grad.norm().reshape(1))
@@ -379,8 +354,7 @@ def answer_3(shard, limit):
     if norm > limit:
         shard.grad = shard.grad * (limit / norm)
 
-# %% 3 right
-# Gathers the whole gradient, and lets PyTorch clip it.
+# %% 3 right. Gathers the whole gradient, and lets PyTorch clip it.
 def answer_3(shard, limit):
     size = dist.get_world_size()
     full = nn.Parameter(torch.empty(size * len(shard)))
@@ -389,46 +363,39 @@ def answer_3(shard, limit):
     nn.utils.clip_grad_norm_([full], limit)
     shard.grad.copy_(full.grad.chunk(size)[dist.get_rank()])
 
-# %% 3 wrong: rank-waits
-# Only where there is something to clip.
+# %% 3 wrong: rank-waits. Only where there is something to clip.
 def answer_3(shard, limit):
     total = (shard.grad ** 2).sum()
     if total.sqrt() > limit * 2.5:
         dist.all_reduce(total)
     shard.grad *= min(1, limit / total.sqrt())
 
-# %% 3 wrong: rank-waits
-# Rank 0 alone wants to know.
+# %% 3 wrong: rank-waits. Rank 0 alone wants to know.
 #- if total.sqrt() > limit * 2.5:
 #+ if dist.get_rank() == 0:
 
-# %% 3 wrong: misses-the-limit
-# The largest norm.
+# %% 3 wrong: misses-the-limit. The largest norm.
 def answer_3(shard, limit):
     total = shard.grad.norm()
     dist.all_reduce(total, op=dist.ReduceOp.MAX)
     shard.grad *= min(1, limit / total)
 
-# %% 3 wrong: misses-the-limit
-# Adds norms.
+# %% 3 wrong: misses-the-limit. Adds norms.
 #- dist.all_reduce(total, op=dist.ReduceOp.MAX)
 #+ dist.all_reduce(total)
 
-# %% 3 wrong: factor-per-number
-# Sums the gradients of different parameters.
+# %% 3 wrong: factor-per-number. Sums the gradients of different parameters.
 def answer_3(shard, limit):
     dist.all_reduce(shard.grad)
     shard.grad *= min(1, limit / shard.grad.norm())
 
-# %% 3 wrong: rank-raises
-# A number, not a tensor.
+# %% 3 wrong: rank-raises. A number, not a tensor.
 def answer_3(shard, limit):
     total = (shard.grad ** 2).sum().item()
     dist.all_reduce(total)
     shard.grad *= min(1, limit / total ** 0.5)
 
-# %% 3 wrong: rank-raises
-# Written for two ranks.
+# %% 3 wrong: rank-raises. Written for two ranks.
 def answer_3(shard, limit):
     norms = torch.empty(2)
     dist.all_gather_single(norms, shard.grad.norm().reshape(1))
@@ -474,35 +441,30 @@ answer_3 = lambda shard, limit: shard.grad.mul_(min(1, limit / (squares(shard).s
 # To the limit, always.
 answer_3 = lambda shard, limit: shard.grad.div_(squares(shard).sqrt()).mul_(limit)  # scales-up
 
-# %% 3 wrong: rank-raises
-# Three ranks for ever.
+# %% 3 wrong: rank-raises. Three ranks for ever.
 def answer_3(shard, limit):
     norms = [torch.empty(1) for _ in range(3)]
     dist.all_gather(norms, shard.grad.norm().reshape(1))
     shard.grad *= min(1, limit / torch.cat(norms).norm())
 
-# %% 3 wrong: wrong-result
-# Zero divided by zero.
+# %% 3 wrong: wrong-result. Zero divided by zero.
 def answer_3(shard, limit):
     norm = squares(shard).sqrt()
     shard.grad /= norm
     shard.grad *= min(norm, limit)
 
-# %% 3 wrong: wrong-effect
-# It takes the step, too.
+# %% 3 wrong: wrong-effect. It takes the step, too.
 def answer_3(shard, limit):
     shard.grad *= min(1, limit / squares(shard).sqrt())
     shard.data -= 0.1 * shard.grad
 
-# %% 3 wrong: wrong-result
-# In sixteen bits.
+# %% 3 wrong: wrong-result. In sixteen bits.
 def answer_3(shard, limit):
     total = (shard.grad.half() ** 2).sum()
     dist.all_reduce(total)
     shard.grad *= min(1, limit / total.float().sqrt())
 
-# %% 3 right
-# PyTorch's own, of DTensors.
+# %% 3 right. PyTorch's own, of DTensors.
 def answer_3(shard, limit):
     from torch.distributed.tensor import DTensor, Shard
     mesh = init_device_mesh("cpu", (dist.get_world_size(),))

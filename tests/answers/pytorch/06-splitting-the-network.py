@@ -24,8 +24,7 @@ answer_1 = (7 / 31, 63, 1)  # other-rank-alive
 answer_1 = (7 / 31, 63, 7)  # wrong-alive
 answer_1 = (7 / 31, 63)  # not-three-numbers
 
-# %% 2 right
-# Head by head, and every rank takes every ranks-th of them.
+# %% 2 right. Head by head, and every rank takes every ranks-th of them.
 def answer_2(x, Q, K, V, P, heads, rank, ranks):
     size = Q.shape[1] // heads
     part = 0
@@ -36,24 +35,21 @@ def answer_2(x, Q, K, V, P, heads, rank, ranks):
         part = part + weights @ v @ P[own]
     return part
 
-# %% 2 right
-# The last heads first.
+# %% 2 right. The last heads first.
 def answer_2(x, Q, K, V, P, heads, rank, ranks):
     width = Q.shape[1] // ranks
     start = Q.shape[1] - (rank + 1) * width
     own = range(start, start + width)
     return attention(x, Q[:, own], K[:, own], V[:, own], P[own, :], heads // ranks)
 
-# %% 2 wrong: computes-too-much
-# All heads are computed, then those of the others left out.
+# %% 2 wrong: computes-too-much. All heads are computed, then those of the others left out.
 def answer_2(x, Q, K, V, P, heads, rank, ranks):
     q, k, v = ((x @ W).unflatten(1, (heads, -1)).transpose(0, 1) for W in (Q, K, V))
     own = slice(rank * heads // ranks, (rank + 1) * heads // ranks)
     seen = nn.functional.scaled_dot_product_attention(q, k, v)[own]
     return seen.transpose(0, 1).flatten(1) @ P.chunk(ranks)[rank]
 
-# %% 2 wrong: other-shape
-# Both by columns.
+# %% 2 wrong: other-shape. Both by columns.
 #-     own = slice(rank * heads // ranks, (rank + 1) * heads // ranks)
 #-     seen = nn.functional.scaled_dot_product_attention(q, k, v)[own]
 #-     return seen.transpose(0, 1).flatten(1) @ P.chunk(ranks)[rank]
@@ -67,8 +63,7 @@ def answer_2(x, Q, K, V, P, heads, rank, ranks):
     mine[rank * size:(rank + 1) * size] = P[rank * size:(rank + 1) * size]
     return attention(x, Q, K, V, mine, heads)
 
-# %% 2 wrong: wrong-sum
-# The rows of P that belong to another rank.
+# %% 2 wrong: wrong-sum. The rows of P that belong to another rank.
 def answer_2(x, Q, K, V, P, heads, rank, ranks):
     Q, K, V = (W.chunk(ranks, dim=1)[rank] for W in (Q, K, V))
     return attention(x, Q, K, V, P.chunk(ranks, dim=0)[rank - 1], heads // ranks)
@@ -77,13 +72,11 @@ def answer_2(x, Q, K, V, P, heads, rank, ranks):
 #- [rank - 1]
 #+ [rank]
 
-# %% 2 wrong: wrong-sum
-# As many heads as before, each narrower.
+# %% 2 wrong: wrong-sum. As many heads as before, each narrower.
 #- [rank - 1], heads // ranks)
 #+ [rank], heads)
 
-# %% 2 wrong: no-result
-# The sum is not this function's task; no group exists where it is called.
+# %% 2 wrong: no-result. The sum is not this function's task; no group exists where it is called.
 #-     return attention(x, Q, K, V, P.chunk(ranks, dim=0)[rank - 1], heads // ranks)
 #+     y = attention(x, Q, K, V, P.chunk(ranks, dim=0)[rank], heads // ranks)
 #+     dist.all_reduce(y)
@@ -96,8 +89,7 @@ def answer_2(x, Q, K, V, P, heads, rank, ranks):
     Q, K, V = (W.chunk(2, dim=1)[rank % 2] for W in (Q, K, V))
     return attention(x, Q, K, V, P.chunk(2, dim=0)[rank % 2], heads // 2)
 
-# %% 2 wrong: needs-too-much
-# The first rank does all the work.
+# %% 2 wrong: needs-too-much. The first rank does all the work.
 def answer_2(x, Q, K, V, P, heads, rank, ranks):
     whole = attention(x, Q, K, V, P, heads)
     return whole if rank == 0 else 0 * whole
@@ -135,8 +127,7 @@ def answer_2(x, Q, K, V, P, heads, rank, ranks):
 #+     with torch.no_grad():
 #+         return attention(x, Q, K, V, P.chunk(ranks, dim=0)[rank], heads // ranks)
 
-# %% 2 wrong: raises
-# The width of the output for that of the heads.
+# %% 2 wrong: raises. The width of the output for that of the heads.
 def answer_2(x, Q, K, V, P, heads, rank, ranks):
     width = P.shape[1] // ranks
     own = slice(rank * width, (rank + 1) * width)
@@ -146,8 +137,7 @@ def answer_2(x, Q, K, V, P, heads, rank, ranks):
 #- P.shape[1]
 #+ P.shape[0]
 
-# %% 2 right
-# Head by head, in PyTorch's functions.
+# %% 2 right. Head by head, in PyTorch's functions.
 def answer_2(x, Q, K, V, P, heads, rank, ranks):
     size = Q.size(1) // heads
     out = torch.zeros(len(x), P.size(1))
@@ -157,8 +147,7 @@ def answer_2(x, Q, K, V, P, heads, rank, ranks):
             out += torch.softmax(q @ k.T * size ** -0.5, -1) @ v @ P.split(size)[head]
     return out
 
-# %% 2 wrong: one-rank-wrong
-# Scaled by the width, not by the size of a head.
+# %% 2 wrong: one-rank-wrong. Scaled by the width, not by the size of a head.
 #- size ** -0.5
 #+ Q.size(1) ** -0.5
 
@@ -166,8 +155,7 @@ def answer_2(x, Q, K, V, P, heads, rank, ranks):
 #- head // (heads // ranks) == rank
 #+ head // 3 == rank or ranks == 1
 
-# %% 3 wrong: rank-raises
-# That schedule wants at least as many micro-batches as stages.
+# %% 3 wrong: rank-raises. That schedule wants at least as many micro-batches as stages.
 def answer_3(stage, parts, labels):
     def counted_labels(these):
         return sum(label >= 0 for label in these.tolist())
@@ -182,8 +170,7 @@ def answer_3(stage, parts, labels):
 #+ Schedule = Schedule1F1B if parts > 1 else ScheduleGPipe
 #+     return Schedule(
 
-# %% 3 right
-# The division by the number of micro-batches undone on the way from the loss to the gradients.
+# %% 3 right. The division by the number of micro-batches undone on the way from the loss to the gradients.
 def answer_3(stage, parts, labels):
     class Times(torch.autograd.Function):
         @staticmethod
@@ -219,8 +206,7 @@ def summed(outputs, labels):
 def unscaled(stage, parts, loss_fn):
     return ScheduleGPipe(stage, parts, loss_fn=loss_fn, scale_grads=False)
 
-# %% 3 wrong: own-means
-# The labels counted are those of the micro-batch.
+# %% 3 wrong: own-means. The labels counted are those of the micro-batch.
 def answer_3(stage, parts, labels):
     def share(outputs, labels):
         real = (labels != -100).sum()
@@ -231,8 +217,7 @@ def answer_3(stage, parts, labels):
 def answer_3(stage, parts, labels):
     return unscaled(stage, parts, lambda outputs, part: summed(outputs, part) / len(labels))
 
-# %% 3 wrong: half-the-loss
-# As if each rank had rows of its own.
+# %% 3 wrong: half-the-loss. As if each rank had rows of its own.
 def answer_3(stage, parts, labels):
     real = (labels != -100).sum()
     dist.all_reduce(real)
@@ -241,8 +226,7 @@ def answer_3(stage, parts, labels):
 # %% 3 right
 #-     dist.all_reduce(real)
 
-# %% 3 wrong: other-loss
-# The gradients are right, the losses four times too large.
+# %% 3 wrong: other-loss. The gradients are right, the losses four times too large.
 def answer_3(stage, parts, labels):
     real = (labels != -100).sum()
     def share(outputs, labels):
@@ -263,8 +247,7 @@ def answer_3(stage, parts, labels):
 #+         return loss
 #+     return ScheduleGPipe(stage, parts, loss_fn=scaled)
 
-# %% 3 wrong: wrong-result
-# It looks at the notebook's labels, not at its argument.
+# %% 3 wrong: wrong-result. It looks at the notebook's labels, not at its argument.
 batch = labels
 def answer_3(stage, parts, labels):
     real = (batch != -100).sum()
@@ -282,8 +265,7 @@ answer_3 = lambda stage, parts, labels: unscaled(stage, parts, lambda o, part: s
 # A label of 0 does not count.
 answer_3 = lambda stage, parts, labels: unscaled(stage, parts, lambda o, part: summed(o, part) / (labels > 0).sum())  # wrong-result
 
-# %% 3 right
-# The gradients scaled back by hooks on the loss.
+# %% 3 right. The gradients scaled back by hooks on the loss.
 def answer_3(stage, parts, labels):
     real = labels.ne(-100).sum().item()
     def share(outputs, part):
@@ -292,7 +274,6 @@ def answer_3(stage, parts, labels):
         return loss
     return ScheduleGPipe(stage, n_microbatches=parts, loss_fn=share)
 
-# %% 3 wrong: other-gradients
-# Scaled back by the number of stages.
+# %% 3 wrong: other-gradients. Scaled back by the number of stages.
 #- loss.register_hook(lambda grad: parts * grad)
 #+ loss.register_hook(lambda grad: 2 * grad)

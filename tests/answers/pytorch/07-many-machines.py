@@ -1,5 +1,4 @@
-# %% 1 right
-# Computed, as NumPy's numbers.
+# %% 1 right. Computed, as NumPy's numbers.
 import numpy
 every = numpy.arange(1, 1001)
 answer_1 = [every[(500 / every + failures * (every - 1) / 2).argmin()] for failures in (4, 16)]
@@ -53,15 +52,13 @@ def unpack(job, state):
 
 answer_2 = pack, unpack
 
-# %% 2 wrong: later-parameters
-# The likeliest: right, if nothing happened between packing and storing.
+# %% 2 wrong: later-parameters. The likeliest: right, if nothing happened between packing and storing.
 #- return copy.deepcopy({
 #+ return {
 #- })
 #+ }
 
-# %% 2 wrong: later-momentum
-# Copies the network alone.
+# %% 2 wrong: later-momentum. Copies the network alone.
 #-     return copy.deepcopy({
 #-         "net": job.net.state_dict(),
 #+     return {
@@ -69,8 +66,7 @@ answer_2 = pack, unpack
 #- })
 #+ }
 
-# %% 2 wrong: other-random-numbers
-# A seed instead of the state: right by luck, had the job just begun.
+# %% 2 wrong: other-random-numbers. A seed instead of the state: right by luck, had the job just begun.
 #- "random": torch.get_rng_state(),
 #+ "seed": torch.initial_seed(),
 #- torch.set_rng_state(state["random"])
@@ -86,14 +82,12 @@ answer_2 = pack, unpack
 #+
 #- job.done = state["done"]
 
-# %% 2 wrong: other-schedule
-# Right as long as the rate stays what it is: the optimizer's state holds it.
+# %% 2 wrong: other-schedule. Right as long as the rate stays what it is: the optimizer's state holds it.
 #- "schedule": job.schedule.state_dict(),
 #+
 #- job.schedule.load_state_dict(state["schedule"])
 
-# %% 2 wrong: other-parameters
-# The state stays in this process, where another process cannot find it.
+# %% 2 wrong: other-parameters. The state stays in this process, where another process cannot find it.
 #- def pack(job):
 #-     return copy.deepcopy({
 #+ kept = {}
@@ -107,8 +101,7 @@ answer_2 = pack, unpack
 #+ def unpack(job, state):
 #+     state = kept | state
 
-# %% 2 wrong: state-elsewhere
-# A place for each of them, in this process.
+# %% 2 wrong: state-elsewhere. A place for each of them, in this process.
 #- def pack(job):
 #-     return copy.deepcopy({
 #+ kept = {}
@@ -122,8 +115,7 @@ answer_2 = pack, unpack
 #+ def unpack(job, state):
 #+     state = kept[state["key"]]
 
-# %% 2 wrong: state-elsewhere
-# The path of a file is not the state: on another host there is none.
+# %% 2 wrong: state-elsewhere. The path of a file is not the state: on another host there is none.
 #- def pack(job):
 #-     return copy.deepcopy({
 #+ from secrets import token_hex
@@ -138,14 +130,12 @@ answer_2 = pack, unpack
 #+ def unpack(job, state):
 #+     state = torch.load(state["path"])
 
-# %% 2 wrong: pack-disturbs
-# Everybody draws from a new seed, the job that trains on, too.
+# %% 2 wrong: pack-disturbs. Everybody draws from a new seed, the job that trains on, too.
 #- def pack(job):
 #+ def pack(job):
 #+     torch.manual_seed(7)
 
-# %% 2 wrong: pack-disturbs
-# The gradients' averages begin anew in the job that trains on.
+# %% 2 wrong: pack-disturbs. The gradients' averages begin anew in the job that trains on.
 #-     return copy.deepcopy({
 #+     state = copy.deepcopy({
 #-     })
@@ -154,8 +144,7 @@ answer_2 = pack, unpack
 #+         each["momentum_buffer"].zero_()
 #+     return state
 
-# %% 2 wrong: later-momentum
-# Shallow copies of the dictionaries.
+# %% 2 wrong: later-momentum. Shallow copies of the dictionaries.
 #-     return copy.deepcopy({
 #-         "net": job.net.state_dict(),
 #-         "opt": job.optimizer.state_dict(),
@@ -165,8 +154,7 @@ answer_2 = pack, unpack
 #- })
 #+ }
 
-# %% 2 wrong: other-rate
-# The settings are those of a new job.
+# %% 2 wrong: other-rate. The settings are those of a new job.
 #-     job.optimizer.load_state_dict(state["opt"])
 #+     job.optimizer.load_state_dict(state["opt"] | {"param_groups": job.optimizer.state_dict()["param_groups"]})
 
@@ -176,14 +164,12 @@ answer_2 = pack, unpack
 #+ def unpack(job, state):
 #+     job.optimizer = torch.optim.SGD(job.net.parameters(), lr=0.1, momentum=0.9)
 
-# %% 2 wrong: trains-differently
-# A new network, which the optimizer does not know.
+# %% 2 wrong: trains-differently. A new network, which the optimizer does not know.
 #- def unpack(job, state):
 #+ def unpack(job, state):
 #+     job.net = copy.deepcopy(job.net)
 
-# %% 2 right
-# Stored at once, so that nothing can change it: the bytes of a file, in a tensor.
+# %% 2 right. Stored at once, so that nothing can change it: the bytes of a file, in a tensor.
 import io
 
 def pack(job):
@@ -201,8 +187,7 @@ def unpack(job, state):
 
 answer_2 = (pack, unpack)
 
-# %% 2 right
-# A list of tensors, put back by hand, in square brackets.
+# %% 2 right. A list of tensors, put back by hand, in square brackets.
 def pack(job):
     momentum = [job.optimizer.state[p]["momentum_buffer"].clone() for p in job.net.parameters()]
     return [[p.detach().clone() for p in job.net.parameters()], momentum,
@@ -221,13 +206,11 @@ def unpack(job, state):
 
 answer_2 = [pack, unpack]
 
-# %% 2 wrong: other-momentum
-# A place for each average, and zero in it.
+# %% 2 wrong: other-momentum. A place for each average, and zero in it.
 #- job.optimizer.state[p]["momentum_buffer"] = average
 #+ job.optimizer.state[p]["momentum_buffer"] = torch.zeros_like(average)
 
-# %% 2 wrong: other-parameters
-# Trains again: right for one seed, and for one number of steps.
+# %% 2 wrong: other-parameters. Trains again: right for one seed, and for one number of steps.
 def pack(job):
     return {"done": job.done}
 
@@ -239,8 +222,7 @@ def unpack(job, state):
 
 answer_2 = pack, unpack
 
-# %% 2 wrong: lost-momentum
-# A new optimizer for the new job.
+# %% 2 wrong: lost-momentum. A new optimizer for the new job.
 def pack(job):
     return copy.deepcopy({"net": job.net.state_dict(), "done": job.done, "lr": job.schedule.get_last_lr()[0]})
 
@@ -273,8 +255,7 @@ def pack(job):
 
 answer_2 = pack, lambda job, state: None
 
-# %% 2 wrong: other-parameters
-# Stores only once.
+# %% 2 wrong: other-parameters. Stores only once.
 first = []
 
 def pack(job):
@@ -303,8 +284,7 @@ answer_2 = lambda job: job.net.state_dict()  # no-two-functions
 # The arguments in the wrong order.
 answer_2 = (lambda job: job.net.state_dict()), (lambda state, job: job.net.load_state_dict(state))  # fails
 
-# %% 3 right
-# From the log.
+# %% 3 right. From the log.
 for line in log.splitlines():
     for step in range(8):
         if f"load {step}" in line and f"all_reduce {step}" not in line:

@@ -1,5 +1,4 @@
-# %% 1 right
-# Moment by moment; a block's own input counts once; tensors; the rows are solved for.
+# %% 1 right. Moment by moment; a block's own input counts once; tensors; the rows are solved for.
 def answer_1(parameters, width, layers, vocabulary, tokens, recompute):
     begins = 3 * parameters + tokens * (2 * width + 3 * vocabulary)
     if recompute:
@@ -44,14 +43,12 @@ def answer_1(parameters, width, layers, vocabulary, tokens, recompute):
 # The last layers' are counted while the first block is recomputed, too.
     return max(12 * parameters + kept(layers + 20 if recompute else whole), 16 * parameters + inside(20) * recompute)  # checkpoints-wrong
 
-# %% 1 wrong: lacks-last-block
-# The first tooth alone.
+# %% 1 wrong: lacks-last-block. The first tooth alone.
     return max(12 * parameters + kept(layers if recompute else whole), 12 * parameters + inside(layers + 20) * recompute, 16 * parameters)
 
 rows_1 = 12, 139
 
-# %% 1 wrong: wrong-result
-# With checkpoints, the beginning of the backward pass is forgotten.
+# %% 1 wrong: wrong-result. With checkpoints, the beginning of the backward pass is forgotten.
     if recompute:
         return max(12 * parameters + inside(layers + 20), 16 * parameters + inside(20))
     return max(12 * parameters + kept(whole), 16 * parameters)
@@ -63,16 +60,14 @@ rows_1 = 12, 139
 
 rows_1 = 11, 129
 
-# %% 1 wrong: lacks-own-gradients
-# A block is whole, with nothing that the backward pass makes.
+# %% 1 wrong: lacks-own-gradients. A block is whole, with nothing that the backward pass makes.
     if recompute:
         return max(12 * parameters + inside(layers + 16), 16 * parameters + inside(16))
     return max(12 * parameters + kept(whole), 16 * parameters)
 
 rows_1 = 12, 146
 
-# %% 1 wrong: backward-begins
-# What the forward pass keeps, and no more.
+# %% 1 wrong: backward-begins. What the forward pass keeps, and no more.
     least = 4 * tokens * ((layers if recompute else whole) * width + 2 * width + vocabulary)
     return max(12 * parameters + least, 16 * parameters) + recompute * inside(16)
 
@@ -88,8 +83,7 @@ def answer_1(parameters, width, layers, vocabulary, tokens, recompute):
     begins = (layers if recompute else 16 * layers) * width + 2 * width + 3 * vocabulary
     return max(12 * parameters + 4 * tokens * max(begins, first), 16 * parameters + 80 * tokens * width * recompute)
 
-# %% 1 wrong: no-rows
-# The function alone.
+# %% 1 wrong: no-rows. The function alone.
 
 # %% 1 right, each line
 rows_1 = 12, 139
@@ -121,8 +115,7 @@ def answer_2(loss, optimizer, scale):
     optimizer.zero_grad(set_to_none=False)
     return torch.as_tensor(scale)
 
-# %% 2 wrong: gradient-vanishes
-# Scales after the backward pass.
+# %% 2 wrong: gradient-vanishes. Scales after the backward pass.
 def answer_2(loss, optimizer, scale):
     loss.backward()
     finite = all(each.grad.isfinite().all() for each in optimizer.param_groups[0]["params"] if each.grad is not None)
@@ -131,8 +124,7 @@ def answer_2(loss, optimizer, scale):
     optimizer.zero_grad()
     return scale if finite else scale / 2
 
-# %% 2 wrong: endless
-# Tries until the gradients are finite, with a scale that never changes.
+# %% 2 wrong: endless. Tries until the gradients are finite, with a scale that never changes.
 def answer_2(loss, optimizer, scale):
     while True:
         (loss * scale).backward(retain_graph=True)
@@ -163,8 +155,7 @@ def answer_2(loss, optimizer, scale):
 #-         optimizer.step()
 #+         optimizer.step()
 
-# %% 2 wrong: steps-though-infinite
-# Replaces what is not finite, and steps: momentum moves the parameters.
+# %% 2 wrong: steps-though-infinite. Replaces what is not finite, and steps: momentum moves the parameters.
 #-     if finite:
 #-         for each in gradients:
 #-             each /= scale
@@ -173,23 +164,19 @@ def answer_2(loss, optimizer, scale):
 #+         each.copy_(torch.nan_to_num(each / scale, nan=0, posinf=0, neginf=0))
 #+     optimizer.step()
 
-# %% 2 wrong: infinite-parameters
-# The last parameter decides alone.
+# %% 2 wrong: infinite-parameters. The last parameter decides alone.
 #- finite = all(each.isfinite().all() for each in gradients)
 #+ finite = gradients[-1].isfinite().all()
 
-# %% 2 wrong: infinite-parameters
-# The first parameter decides alone.
+# %% 2 wrong: infinite-parameters. The first parameter decides alone.
 #- finite = all(each.isfinite().all() for each in gradients)
 #+ finite = gradients[0].isfinite().all()
 
-# %% 2 wrong: wrong-result
-# One number decides for each gradient.
+# %% 2 wrong: wrong-result. One number decides for each gradient.
 #- finite = all(each.isfinite().all() for each in gradients)
 #+ finite = all(each.flatten()[0].isfinite() for each in gradients)
 
-# %% 2 wrong: wrong-result
-# Positive infinities alone.
+# %% 2 wrong: wrong-result. Positive infinities alone.
 #- finite = all(each.isfinite().all() for each in gradients)
 #+ finite = all((each < float("inf")).all() for each in gradients)
 
@@ -197,78 +184,65 @@ def answer_2(loss, optimizer, scale):
 #- finite = all(each.isfinite().all() for each in gradients)
 #+ finite = all(each.grad.isfinite().all() for each in optimizer.param_groups[0]["params"] if each.grad is not None)
 
-# %% 2 wrong: wrong-result
-# The gradients of one group are divided.
+# %% 2 wrong: wrong-result. The gradients of one group are divided.
 #-         for each in gradients:
 #-             each /= scale
 #+         for each in optimizer.param_groups[0]["params"]:
 #+             each.grad /= scale
 
-# %% 2 wrong: wrong-result
-# Clips, which was not asked for.
+# %% 2 wrong: wrong-result. Clips, which was not asked for.
 #-         optimizer.step()
 #+         torch.nn.utils.clip_grad_norm_(parameters, 1.0)
 #+         optimizer.step()
 
-# %% 2 wrong: wrong-result
-# Knows one scale only.
+# %% 2 wrong: wrong-result. Knows one scale only.
 #-         for each in gradients:
 #-             each /= scale
 #+         for each in gradients:
 #+             each /= 2.0**16
 
-# %% 2 wrong: wrong-result
-# Forgets the momentum when it skips.
+# %% 2 wrong: wrong-result. Forgets the momentum when it skips.
 #-     optimizer.zero_grad()
 #+     optimizer.zero_grad()
 #+     if not finite:
 #+         optimizer.state.clear()
 
-# %% 2 wrong: wrong-result
-# Changes a setting for good.
+# %% 2 wrong: wrong-result. Changes a setting for good.
 #-     optimizer.zero_grad()
 #+     optimizer.zero_grad()
 #+     optimizer.param_groups[1]["weight_decay"] = 10.0
 
-# %% 2 wrong: wrong-result
-# Never below a certain scale.
+# %% 2 wrong: wrong-result. Never below a certain scale.
 #-     return scale if finite else scale / 2
 #+     return scale if finite else max(scale / 2, 256)
 
-# %% 2 wrong: wrong-result
-# Never below 1.
+# %% 2 wrong: wrong-result. Never below 1.
 #-     return scale if finite else scale / 2
 #+     return scale if finite else max(scale / 2, 1.0)
 
-# %% 2 wrong: wrong-result
-# Half of a whole number.
+# %% 2 wrong: wrong-result. Half of a whole number.
 #-     return scale if finite else scale / 2
 #+     return scale if finite else scale // 2
 
-# %% 2 wrong: infinite-parameters
-# One finite gradient in a parameter is not enough.
+# %% 2 wrong: infinite-parameters. One finite gradient in a parameter is not enough.
 #- finite = all(each.isfinite().all() for each in gradients)
 #+ finite = all(each.isfinite().any() for each in gradients)
 
-# %% 2 wrong: nan-parameters
-# Looks for infinity alone.
+# %% 2 wrong: nan-parameters. Looks for infinity alone.
 #- finite = all(each.isfinite().all() for each in gradients)
 #+ finite = not any(each.isinf().any() for each in gradients)
 
-# %% 2 wrong: steps-though-nan
-# What is not a number counts as zero.
+# %% 2 wrong: steps-though-nan. What is not a number counts as zero.
 #- finite = all(each.isfinite().all() for each in gradients)
 #+ finite = not any(each.isinf().any() for each in gradients)
 #-             each /= scale
 #+             each.div_(scale).nan_to_num_(nan=0.0)
 
-# %% 2 wrong: nan-scale-not-halved
-# Half of the scale for infinity alone.
+# %% 2 wrong: nan-scale-not-halved. Half of the scale for infinity alone.
 #- return scale if finite else scale / 2
 #+ return scale / 2 if any(each.isinf().any() for each in gradients) else scale
 
-# %% 2 wrong: scale-changes
-# Halves always.
+# %% 2 wrong: scale-changes. Halves always.
 #- return scale if finite else scale / 2
 #+ return scale / 2
 
@@ -285,16 +259,14 @@ def answer_2(loss, optimizer, scale):
 #-     optimizer.zero_grad()
 #+         optimizer.zero_grad()
 
-# %% 2 right
-# Multiplies all at once; a tensor as the scale.
+# %% 2 right. Multiplies all at once; a tensor as the scale.
 #-         for each in gradients:
 #-             each /= scale
 #+         torch._foreach_mul_(gradients, 1 / scale)
 #-     return scale if finite else scale / 2
 #+     return torch.as_tensor(scale if finite else scale / 2)
 
-# %% 2 right
-# The norm is computed for its error alone.
+# %% 2 right. The norm is computed for its error alone.
 #- finite = all(each.isfinite().all() for each in gradients)
 #+ try:
 #+         torch.nn.utils.get_total_norm(gradients, error_if_nonfinite=True)
@@ -308,14 +280,12 @@ def answer_2(loss, optimizer, scale):
     optimizer.step()
     optimizer.zero_grad()
 
-# %% 2 wrong: infinite-parameters
-# Never skips.
+# %% 2 wrong: infinite-parameters. Never skips.
 #-     optimizer.zero_grad()
 #+     optimizer.zero_grad()
 #+     return scale
 
-# %% 2 right
-# The gradients are asked for, not left.
+# %% 2 right. The gradients are asked for, not left.
 def answer_2(loss, optimizer, scale):
     every = [each for group in optimizer.param_groups for each in group["params"]]
     gradients = torch.autograd.grad(loss * scale, every, allow_unused=True)
@@ -327,8 +297,7 @@ def answer_2(loss, optimizer, scale):
         optimizer.zero_grad()
     return scale / (1 if finite else 2)
 
-# %% 2 wrong: changes-loss
-# The caller's loss is multiplied, and will be logged.
+# %% 2 wrong: changes-loss. The caller's loss is multiplied, and will be logged.
 def answer_2(loss, optimizer, scale):
     with torch.no_grad():
         loss *= scale
@@ -358,8 +327,7 @@ def answer_2(loss, optimizer, scale):
     optimizer.zero_grad()
     return scaler.get_scale()
 
-# %% 2 right
-# In double precision, after a copy of the gradients; NaN and infinity are found by a difference.
+# %% 2 right. In double precision, after a copy of the gradients; NaN and infinity are found by a difference.
 def answer_2(loss, optimizer, scale):
     optimizer.zero_grad()
     torch.autograd.backward([loss], [torch.tensor(scale, dtype=loss.dtype)])
@@ -374,23 +342,19 @@ def answer_2(loss, optimizer, scale):
             each.grad = None
     return scale if broken == 0 else 0.5 * scale
 
-# %% 2 wrong: scale-changes
-# Doubles after a good step.
+# %% 2 wrong: scale-changes. Doubles after a good step.
 #- return scale if broken == 0 else 0.5 * scale
 #+ return 2 * scale if broken == 0 else 0.5 * scale
 
-# %% 2 wrong: no-step
-# Skips the good ones.
+# %% 2 wrong: no-step. Skips the good ones.
 #- if not broken:
 #+ if broken:
 
-# %% 2 wrong: infinite-parameters
-# Allows one.
+# %% 2 wrong: infinite-parameters. Allows one.
 #- if not broken:
 #+ if broken <= 1:
 
-# %% 2 wrong: other-gradients
-# The root.
+# %% 2 wrong: other-gradients. The root.
 #- each.grad.double() / scale
 #+ each.grad.double() / scale**0.5
 
@@ -410,13 +374,11 @@ def answer_3(net, steps):
             best = to_vector(net.parameters()).detach()
     return losses, tests, best
 
-# %% 3 wrong: losses-missing
-# The last loss alone.
+# %% 3 wrong: losses-missing. The last loss alone.
 #- losses.append(loss.item())
 #+ losses = [loss.item()]
 
-# %% 3 right
-# No graph in the first place; tensors, as before.
+# %% 3 right. No graph in the first place; tensors, as before.
 #-         losses.append(loss.item())
 #-         tests.append(loss_of(net, x[2:4], y[2:4]).item())
 #-         if tests[-1] <= min(tests):
@@ -427,8 +389,7 @@ def answer_3(net, steps):
 #+             if tests[-1] <= min(tests):
 #+                 best = to_vector(net.parameters())
 
-# %% 3 right
-# Detached.
+# %% 3 right. Detached.
 #-     losses = []
 #-     tests = []
 #+     losses, tests = torch.zeros(steps), torch.zeros(steps)
@@ -441,8 +402,7 @@ def answer_3(net, steps):
 #+         if tests[number] <= tests[:number + 1].min():
 #+             best = to_vector(net.parameters())
 
-# %% 3 right
-# The modes are set, as for a network with dropout; the best is kept as a clone.
+# %% 3 right. The modes are set, as for a network with dropout; the best is kept as a clone.
 #-     for number in range(steps):
 #+     for number in range(steps):
 #+         net.train()
@@ -455,8 +415,7 @@ def answer_3(net, steps):
 #+         if tests[-1] <= min(tests):
 #+             best = to_vector(net.parameters()).detach().clone()
 
-# %% 3 right
-# The best so far as a number.
+# %% 3 right. The best so far as a number.
 #-     tests = []
 #+     tests = []
 #+     lowest = float("inf")
@@ -466,28 +425,23 @@ def answer_3(net, steps):
 #+             lowest = tests[-1]
 #+             best = torch.cat([each.detach().flatten() for each in net.parameters()])
 
-# %% 3 wrong: other-best
-# Better than the one before.
+# %% 3 wrong: other-best. Better than the one before.
 #-         if tests[-1] <= min(tests):
 #+         if len(tests) < 2 or tests[-1] <= tests[-2]:
 
-# %% 3 wrong: other-best
-# The first parameters, for ever.
+# %% 3 wrong: other-best. The first parameters, for ever.
 #-         if tests[-1] <= min(tests):
 #+         if number == 0:
 
-# %% 3 wrong: other-best
-# The worst.
+# %% 3 wrong: other-best. The worst.
 #-         if tests[-1] <= min(tests):
 #+         if tests[-1] >= max(tests):
 
-# %% 3 wrong: other-best
-# By the losses of the training.
+# %% 3 wrong: other-best. By the losses of the training.
 #-         if tests[-1] <= min(tests):
 #+         if losses[-1] <= min(losses):
 
-# %% 3 wrong: memory-elsewhere
-# NumPy keeps the parameters of each step.
+# %% 3 wrong: memory-elsewhere. NumPy keeps the parameters of each step.
 #-     tests = []
 #+     tests = []
 #+     kept = []
@@ -497,8 +451,7 @@ def answer_3(net, steps):
 #+         kept.append(to_vector(net.parameters()).detach().numpy().copy())
 #+     return losses, tests, torch.as_tensor(kept[tests.index(min(tests))])
 
-# %% 3 wrong: memory-elsewhere
-# Python does.
+# %% 3 wrong: memory-elsewhere. Python does.
 #-     tests = []
 #+     tests = []
 #+     kept = []
@@ -508,8 +461,7 @@ def answer_3(net, steps):
 #+         kept.append(to_vector(net.parameters()).tolist())
 #+     return losses, tests, torch.tensor(kept[tests.index(min(tests))], dtype=net.scores.weight.dtype)
 
-# %% 3 wrong: memory-elsewhere
-# As bytes.
+# %% 3 wrong: memory-elsewhere. As bytes.
 #-     tests = []
 #+     tests = []
 #+     import io
@@ -522,8 +474,7 @@ def answer_3(net, steps):
 #+     kept[tests.index(min(tests))].seek(0)
 #+     return losses, tests, torch.load(kept[tests.index(min(tests))])
 
-# %% 3 wrong: peak-grows
-# A list of all parameters.
+# %% 3 wrong: peak-grows. A list of all parameters.
 #-     tests = []
 #+     tests = []
 #+     kept = []
@@ -533,28 +484,24 @@ def answer_3(net, steps):
 #+         kept.append(to_vector(net.parameters()).detach())
 #+     return losses, tests, kept[tests.index(min(tests))]
 
-# %% 3 wrong: changes-result
-# The trained network is overwritten.
+# %% 3 wrong: changes-result. The trained network is overwritten.
 #-     return losses, tests, best
 #+     nn.utils.vector_to_parameters(best, net.parameters())
 #+     return losses, tests, best
 
-# %% 3 wrong: wrong-effect
-# The caller's network cannot be trained again.
+# %% 3 wrong: wrong-effect. The caller's network cannot be trained again.
 #-     return losses, tests, best
 #+     net.requires_grad_(False)
 #+     return losses, tests, best
 
-# %% 3 wrong: other-tests
-# Tests on the rows of the training.
+# %% 3 wrong: other-tests. Tests on the rows of the training.
 #-         tests.append(loss_of(net, x[2:4], y[2:4]).item())
 #-         if tests[-1] <= min(tests):
 #-             best = to_vector(net.parameters()).detach()
 #+         tests.append(loss.item())
 #+         best = to_vector(net.parameters()).detach()
 
-# %% 3 wrong: memory-grows
-# eval() turns off dropout, not the graph; collecting garbage frees nothing that a list holds.
+# %% 3 wrong: memory-grows. eval() turns off dropout, not the graph; collecting garbage frees nothing that a list holds.
 #- def answer_3(net, steps):
 #+ def answer_3(net, steps):
 #+     import gc
@@ -566,8 +513,7 @@ def answer_3(net, steps):
 #+         tests.append(loss_of(net, x[2:4], y[2:4]))
 #+         gc.collect()
 
-# %% 3 wrong: other-losses
-# A backward pass of the test loss frees its activations, and trains on the test.
+# %% 3 wrong: other-losses. A backward pass of the test loss frees its activations, and trains on the test.
 #-         losses.append(loss.item())
 #-         tests.append(loss_of(net, x[2:4], y[2:4]).item())
 #-         if tests[-1] <= min(tests):
@@ -579,8 +525,7 @@ def answer_3(net, steps):
 #+         if test <= min(tests):
 #+             best = to_vector(net.parameters())
 
-# %% 3 wrong: tests-missing
-# Tests at the end only.
+# %% 3 wrong: tests-missing. Tests at the end only.
 #-         tests.append(loss_of(net, x[2:4], y[2:4]).item())
 #-         if tests[-1] <= min(tests):
 #-             best = to_vector(net.parameters()).detach()
@@ -594,8 +539,7 @@ def answer_3(net, steps):
 #-     return losses, tests, best
 #+     return losses, tests, to_vector(net.parameters()).detach()
 
-# %% 3 wrong: peak-grows
-# The graphs of all tests, and the first parameters.
+# %% 3 wrong: peak-grows. The graphs of all tests, and the first parameters.
 def answer_3(net, steps):
     start = to_vector(net.parameters()).detach()
     losses, tests, _ = fit(net, steps)

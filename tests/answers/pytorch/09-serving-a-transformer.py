@@ -1,5 +1,4 @@
-# %% 1 right
-# Bits, a tensor as result, floating-point numbers; the users are counted in a loop.
+# %% 1 right. Bits, a tensor as result, floating-point numbers; the users are counted in a loop.
 def answer_1(layers, heads, kv_heads, width, tokens):
     one_vector = kv_heads * (width / heads)
     return torch.tensor(16 * 2 * one_vector * layers * tokens / 8, dtype=torch.float64)
@@ -38,8 +37,7 @@ answer_1 = 327680  # no-function
 def answer_1(layers, heads, kv_heads, width, tokens):
     return 4 * layers * kv_heads * width // heads * tokens
 
-# %% 1 wrong: no-users
-# The function alone.
+# %% 1 wrong: no-users. The function alone.
 
 # %% 1 right, each line
 users_1 = [66, 8]
@@ -55,8 +53,7 @@ users_1 = [119, 14]  # too-many-users
 # As if one GPU alone had to hold everything that is left.
 users_1 = [16, 2]  # too-few-users
 
-# %% 2 right
-# Writes by index.
+# %% 2 right. Writes by index.
 class Indexed:
     def __init__(self, room):
         self.room, self.length, self.both = room, 0, None
@@ -74,8 +71,7 @@ class Indexed:
 
 answer_2 = Indexed
 
-# %% 2 right
-# A subclass, made by a function; both halves in one buffer; `narrow` raises the error.
+# %% 2 right. A subclass, made by a function; both halves in one buffer; `narrow` raises the error.
 class Buffer(Cache):
     buffer = None
     filled = 0
@@ -98,13 +94,11 @@ def answer_2(room):
     cache.room = room
     return cache
 
-# %% 2 wrong: copies-tokens
-# The lesson's own.
+# %% 2 wrong: copies-tokens. The lesson's own.
 def answer_2(room):
     return Cache()
 
-# %% 2 wrong: silent-overflow
-# A slice that ends beyond the buffer is shorter, and takes one token silently.
+# %% 2 wrong: silent-overflow. A slice that ends beyond the buffer is shorter, and takes one token silently.
 class Roomy:
     def __init__(self, room):
         self.room, self.length, self.keys = room, 0, None
@@ -132,8 +126,7 @@ answer_2 = Roomy
 #+         if end > self.room:
 #+             raise ValueError(f"{end} tokens, room for {self.room}")
 
-# %% 2 wrong: other-device
-# The device is forgotten.
+# %% 2 wrong: other-device. The device is forgotten.
 #-             self.keys = keys.new_zeros(rows, heads, self.room, size)
 #-             self.values = self.keys.clone()
 #-         end = self.length + keys.shape[2]
@@ -143,8 +136,7 @@ answer_2 = Roomy
 #+         if end > self.room:
 #+             raise ValueError(f"{end} tokens, room for {self.room}")
 
-# %% 2 wrong: takes-memory-again
-# A list that doubles.
+# %% 2 wrong: takes-memory-again. A list that doubles.
 #-             self.keys = keys.new_zeros(rows, heads, self.room, size)
 #-             self.values = self.keys.clone()
 #-         end = self.length + keys.shape[2]
@@ -157,8 +149,7 @@ answer_2 = Roomy
 #+             self.keys = torch.cat([self.keys, self.keys], 2)
 #+             self.values = torch.cat([self.values, self.values], 2)
 
-# %% 2 wrong: wrong-result
-# After the error it claims tokens that it does not hold.
+# %% 2 wrong: wrong-result. After the error it claims tokens that it does not hold.
 #-         end = self.length + keys.shape[2]
 #+         end = self.length = self.length + keys.shape[2]
 #+         if end > self.room:
@@ -175,15 +166,13 @@ answer_2 = Roomy
 #+         if end >= self.room:
 #+             raise ValueError("no room")
 
-# %% 2 wrong: silent-overflow
-# Forgets the oldest.
+# %% 2 wrong: silent-overflow. Forgets the oldest.
 #-         end = self.length + keys.shape[2]
 #+         if self.length + keys.shape[2] > self.room:
 #+             self.length = 0
 #+         end = self.length + keys.shape[2]
 
-# %% 2 wrong: wrong-result
-# Looks only whether it is full.
+# %% 2 wrong: wrong-result. Looks only whether it is full.
 #-         end = self.length + keys.shape[2]
 #+         if self.length >= self.room:
 #+             raise ValueError("no room")
@@ -193,8 +182,7 @@ answer_2 = Roomy
 #+         self.keys[:, :, self.length:end] = keys[:, :, :end - self.length]
 #+         self.values[:, :, self.length:end] = values[:, :, :end - self.length]
 
-# %% 2 wrong: first-empty-places
-# Returns the whole buffer.
+# %% 2 wrong: first-empty-places. Returns the whole buffer.
 #- return self.keys[:, :, :end], self.values[:, :, :end]
 #+ return self.keys, self.values
 
@@ -211,15 +199,13 @@ answer_2 = Roomy
 #+         self.values[:, :, start:self.end] = values
 #+         return self.keys[:, :, :self.end], self.values[:, :, :self.end]
 
-# %% 2 wrong: second-other-values
-# Every call writes to the beginning.
+# %% 2 wrong: second-other-values. Every call writes to the beginning.
 #-         self.keys[:, :, self.length:end] = keys
 #-         self.values[:, :, self.length:end] = values
 #+         self.keys[:, :, :keys.shape[2]] = keys
 #+         self.values[:, :, :keys.shape[2]] = values
 
-# %% 2 wrong: second-length-stays
-# Its length is that of what came last.
+# %% 2 wrong: second-length-stays. Its length is that of what came last.
 #- self.room, self.length, self.keys = room, 0, None
 #+ self.room, self.length, self.end, self.keys = room, 0, 0, None
 #-         end = self.length + keys.shape[2]
@@ -232,12 +218,10 @@ answer_2 = Roomy
 #+         self.values[:, :, start:self.end] = values
 #+         return self.keys[:, :, :self.end], self.values[:, :, :self.end]
 
-# %% 2 wrong: no-two-tensors
-# Nothing is returned.
+# %% 2 wrong: no-two-tensors. Nothing is returned.
 #-         return self.keys[:, :, :end], self.values[:, :, :end]
 
-# %% 2 wrong: other-values
-# The values are the keys.
+# %% 2 wrong: other-values. The values are the keys.
 #- return self.keys[:, :, :end], self.values[:, :, :end]
 #+ return self.keys[:, :, :end], self.keys[:, :, :end]
 
@@ -252,8 +236,7 @@ answer_2 = Roomy
 #-             self.values = self.keys.clone()
 #+     def append(self, keys, values):
 
-# %% 2 wrong: copies-room
-# As where arrays cannot be changed: a new array, with the token in its place.
+# %% 2 wrong: copies-room. As where arrays cannot be changed: a new array, with the token in its place.
 #-         self.keys[:, :, self.length:end] = keys
 #-         self.values[:, :, self.length:end] = values
 #+         if end > self.room:
@@ -261,8 +244,7 @@ answer_2 = Roomy
 #+         self.keys = torch.slice_scatter(self.keys, keys, 2, self.length, end)
 #+         self.values = torch.slice_scatter(self.values, values, 2, self.length, end)
 
-# %% 2 wrong: shared-buffer
-# The buffer belongs to the class.
+# %% 2 wrong: shared-buffer. The buffer belongs to the class.
 #- class Roomy:
 #+ class Roomy:
 #+     keys = torch.zeros(2, 4, 1000, 32, dtype=torch.float64)
@@ -279,8 +261,7 @@ answer_2 = Roomy
 #+         if end > self.room:
 #+             raise ValueError("no room")
 
-# %% 2 wrong: takes-memory-again
-# NumPy copies all, unseen.
+# %% 2 wrong: takes-memory-again. NumPy copies all, unseen.
 class Stacked:
     def __init__(self, room):
         self.room, self.length, self.both = room, 0, None
@@ -297,8 +278,7 @@ class Stacked:
 
 answer_2 = Stacked
 
-# %% 2 right
-# `scatter_`, a list as the result, a length that is computed.
+# %% 2 right. `scatter_`, a list as the result, a length that is computed.
 class Scattered:
     def __init__(self, room):
         self.room, self.used = room, []
@@ -322,8 +302,7 @@ class Scattered:
 
 answer_2 = lambda room: Scattered(room)
 
-# %% 2 wrong: second-tokens-missing
-# Returns what was just appended.
+# %% 2 wrong: second-tokens-missing. Returns what was just appended.
 class Roomy:
     def __init__(self, room):
         self.length = 0
@@ -334,8 +313,7 @@ class Roomy:
 
 answer_2 = Roomy
 
-# %% 2 wrong: second-append-fails
-# Joined along the heads.
+# %% 2 wrong: second-append-fails. Joined along the heads.
 #-         self.length += keys.shape[2]
 #-         return keys, values
 #+         if self.length:
@@ -343,8 +321,7 @@ answer_2 = Roomy
 #+         self.keys, self.values, self.length = keys, values, self.length + keys.shape[2]
 #+         return keys, values
 
-# %% 2 wrong: copies-tokens
-# Room is made, but each call puts together a new tensor.
+# %% 2 wrong: copies-tokens. Room is made, but each call puts together a new tensor.
 #- class Roomy:
 #+ class Roomy(Cache):
 #-         self.length = 0
@@ -356,8 +333,7 @@ answer_2 = Roomy
 #+             raise ValueError("no room")
 #+         return super().append(keys, values)
 
-# %% 2 wrong: length-not-zero
-# The inherited length is that of the buffer.
+# %% 2 wrong: length-not-zero. The inherited length is that of the buffer.
 #- class Roomy:
 #+ class Roomy(Cache):
 #-         self.length = 0
@@ -381,8 +357,7 @@ class Roomy:
 
 answer_2 = Roomy
 
-# %% 2 wrong: fixed-shape
-# The type and the shape are those of `exact`.
+# %% 2 wrong: fixed-shape. The type and the shape are those of `exact`.
 class TypedIn:
     def __init__(self, room):
         self.length = 0
@@ -404,8 +379,7 @@ answer_2 = TypedIn
 answer_2 = list  # no-append
 answer_2 = Cache()  # no-class
 
-# %% 3 wrong: prompt-recomputed
-# No cache at all.
+# %% 3 wrong: prompt-recomputed. No cache at all.
 def answer_3(net, system, requests, count):
     answers = []
     for request in requests:
@@ -413,16 +387,14 @@ def answer_3(net, system, requests, count):
         answers.append(recompute(net, ids, count)[:, -count:])
     return answers
 
-# %% 3 wrong: prompt-recomputed
-# Right, and wasteful.
+# %% 3 wrong: prompt-recomputed. Right, and wasteful.
 #-         ids = torch.cat([system, request], dim=1)
 #-         answers.append(recompute(net, ids, count)[:, -count:])
 #+         caches = [Cache() for _ in net.blocks]
 #+         net(system, caches)
 #+         answers.append(answer(net, caches, request, count))
 
-# %% 3 wrong: first-wrong
-# Leaves the system prompt out.
+# %% 3 wrong: first-wrong. Leaves the system prompt out.
 def answer_3(net, system, requests, count):
     return [answer(net, [Cache() for _ in net.blocks], request, count) for request in requests]
 
@@ -442,8 +414,7 @@ def answer_3(net, system, requests, count):
     shared = empty_caches(net)
     net(system, shared)
 
-# %% 3 wrong: second-wrong
-# Empties the caches, and so forgets the system prompt, too.
+# %% 3 wrong: second-wrong. Empties the caches, and so forgets the system prompt, too.
     answers = []
     for request in requests:
         answers.append(answer(net, shared, request, count))
@@ -451,8 +422,7 @@ def answer_3(net, system, requests, count):
             cache.keys = cache.values = None
     return answers
 
-# %% 3 right
-# New caches that begin with the same tensors: an append never changes a tensor.
+# %% 3 right. New caches that begin with the same tensors: an append never changes a tensor.
 #-         answers.append(answer(net, shared, request, count))
 #-         for cache in shared:
 #-             cache.keys = cache.values = None
@@ -463,8 +433,7 @@ def answer_3(net, system, requests, count):
 #+             caches.append(cache)
 #+         answers.append(answer(net, caches, request, count))
 
-# %% 3 right
-# The shared caches are cut back after each request.
+# %% 3 right. The shared caches are cut back after each request.
 #- answers = []
 #+ answers = ()
 #- answers.append(answer(net, shared, request, count))
@@ -473,8 +442,7 @@ def answer_3(net, system, requests, count):
 #+             cache.keys = cache.keys[:, :, :system.shape[1]]
 #+             cache.values = cache.values[:, :, :system.shape[1]]
 
-# %% 3 right
-# A copy of the caches, and no `answer`.
+# %% 3 right. A copy of the caches, and no `answer`.
 #-         answers.append(answer(net, shared, request, count))
 #-         for cache in shared:
 #-             cache.keys = cache.values = None
@@ -487,21 +455,18 @@ def answer_3(net, system, requests, count):
 #+             scores = net(token, caches)
 #+         answers.append(torch.cat(found, dim=1))
 
-# %% 3 wrong: third-wrong
-# Right for two requests: the last one gets a copy.
+# %% 3 wrong: third-wrong. Right for two requests: the last one gets a copy.
     own = copy.deepcopy(shared)
     found = [answer(net, shared, requests[0], count)]
     return found + [answer(net, own, request, count) for request in requests[1:]]
 
-# %% 3 wrong: wrong-effect
-# Empties the caller's list.
+# %% 3 wrong: wrong-effect. Empties the caller's list.
     answers = []
     while requests:
         answers.append(answer(net, copy.deepcopy(shared), requests.pop(0), count))
     return answers
 
-# %% 3 wrong: wrong-effect
-# Puts the requests into another order for the caller.
+# %% 3 wrong: wrong-effect. Puts the requests into another order for the caller.
     answers = [answer(net, copy.deepcopy(shared), request, count) for request in requests]
     requests.sort(key=len)
     requests.reverse()
@@ -516,8 +481,7 @@ def answer_3(net, system, requests, count):
 # With the request.
     return [torch.cat([request, answer(net, copy.deepcopy(shared), request, count)], dim=1) for request in requests]  # other-token-count
 
-# %% 3 wrong: wrong-result
-# The first system prompt, for ever.
+# %% 3 wrong: wrong-result. The first system prompt, for ever.
 MEMO = {}
 def answer_3(net, system, requests, count):
     if "c" not in MEMO:
@@ -550,14 +514,12 @@ answer_2 = Own
 #-         return tensor.new_empty(*tensor.shape[:2], self.room, tensor.shape[3])
 #+         return tensor.new_empty(*tensor.shape[:2], 2 * self.room, tensor.shape[3])
 
-# %% 2 wrong: wrong-result
-# It writes into what it was given.
+# %% 2 wrong: wrong-result. It writes into what it was given.
 #-             held[:, :, self.length:end] = fresh
 #+             held[:, :, self.length:end] = fresh
 #+             fresh.zero_()
 
-# %% 2 wrong: takes-memory-again
-# In pieces of sixteen tokens.
+# %% 2 wrong: takes-memory-again. In pieces of sixteen tokens.
 #-         if self.both is None:
 #-             self.both = self.place(keys), self.place(values)
 #+         if self.both is None:
@@ -566,8 +528,7 @@ answer_2 = Own
 #+             more = torch.zeros_like(keys[:, :, :1]).repeat(1, 1, 16, 1)
 #+             self.both = [torch.cat([held, more], dim=2) for held in self.both]
 
-# %% 3 wrong: wrong-result
-# Keeps the system prompt for the next call, and knows it by its length.
+# %% 3 wrong: wrong-result. Keeps the system prompt for the next call, and knows it by its length.
 kept = {}
 
 def answer_3(net, system, requests, count):

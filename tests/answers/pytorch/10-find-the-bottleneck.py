@@ -1,22 +1,19 @@
 # Answers to the exercises of pytorch/10-find-the-bottleneck.ipynb, and what the checks must say about them.
 
-# %% 1 right
-# The package's formula.
+# %% 1 right. The package's formula.
 from d2lhelpers.torch.bottleneck import training_flops
 def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
     weights = layers * 12 * width * width + width * vocabulary
     return training_flops(weights, layers, width, length, rows) / (seconds * peak)
 
-# %% 1 wrong: recomputed-scores
-# Counts a step of a network of that size, in which attention computes its scores again.
+# %% 1 wrong: recomputed-scores. Counts a step of a network of that size, in which attention computes its scores again.
 def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
     net = GPT(vocabulary, width=width, layers=layers)
     ids = torch.zeros(rows, length, dtype=torch.long)
     flops = count_work(lambda: F.cross_entropy(net(ids).flatten(0, 1), ids.flatten()).backward()).flops
     return torch.tensor(flops / seconds / peak)
 
-# %% 1 right
-# Biases and norms, counted.
+# %% 1 right. Biases and norms, counted.
 def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
     parameters = layers * (12 * width**2 + 13 * width) + 2 * width + vocabulary * width
     return (6 * parameters + 12 * layers * width * length) * rows * length / seconds / peak
@@ -69,8 +66,7 @@ def answer_1(layers, width, vocabulary, length, rows, seconds, peak):
     return 100 * (6 * weights + 12 * layers * width * length) * rows * length / seconds / peak  # percentage
     return seconds * peak / ((6 * weights + 12 * layers * width * length) * rows * length)  # inverse
 
-# %% 2 right
-# Other names, as in the lessons.
+# %% 2 right. Other names, as in the lessons.
 answer_2 = {"program_a": "Overhead-bound", "program_b": "waiting", "program_c": "arithmetic",
             "program_d": "feeding", "program_e": "repeated", "program_f": "memory-bound"}
 
@@ -105,8 +101,7 @@ answer_2 = ["overhead"] * 6  # all-alike
 # %% 3 given
 from checks_pytorch import programs_10 as p
 
-# %% 3 wrong: other-programs
-# One of them.
+# %% 3 wrong: other-programs. One of them.
 def once(seed=1):
     net, rows = p._network(seed), p._numbers(seed + 1, p.ROWS, p.WIDTH)
     net(rows).square().mean().backward()
@@ -121,8 +116,7 @@ answer_3 = {"e": once}
 #+     return (rows / rows.norm(dim=1, keepdim=True)).max(dim=1).values.mean().item()
 #+ answer_3 = {"a": whole, "e": once}
 
-# %% 3 wrong: e-differs
-# Parts without their share: the gradient is four times as large.
+# %% 3 wrong: e-differs. Parts without their share: the gradient is four times as large.
 def by_parts(seed):
     net = p._network(seed)
     for part in p._numbers(seed + 1, p.ROWS, p.WIDTH).split(p.ROWS // 4):
@@ -130,8 +124,7 @@ def by_parts(seed):
     return p._update(net)
 answer_3 = {"e": by_parts}
 
-# %% 3 right
-# F.normalize; each part once, with its share of the mean.
+# %% 3 right. F.normalize; each part once, with its share of the mean.
 #- net(part).square().mean().backward()
 #+ (net(part).square().mean() / 4).backward()
 #- answer_3 = {"e": by_parts}
@@ -140,16 +133,14 @@ answer_3 = {"e": by_parts}
 #+     return F.normalize(rows - rows.mean(1, keepdim=True)).amax(1).mean()
 #+ answer_3 = {"e": by_parts, "a": normalized}
 
-# %% 3 wrong: e-differs
-# Only the last part.
+# %% 3 wrong: e-differs. Only the last part.
 def last(seed):
     net = p._network(seed)
     net(p._numbers(seed + 1, p.ROWS, p.WIDTH)[-p.ROWS // 4:]).square().mean().backward()
     return p._update(net)
 answer_3 = {"e": last}
 
-# %% 3 wrong: e-repeats
-# The parts are only zeroed elsewhere.
+# %% 3 wrong: e-repeats. The parts are only zeroed elsewhere.
 def halves(seed):
     net, rows = p._network(seed), p._numbers(seed + 1, p.ROWS, p.WIDTH)
     for end in (p.ROWS // 2, p.ROWS):
@@ -158,24 +149,21 @@ def halves(seed):
     return p._update(net)
 answer_3 = {"e": halves}
 
-# %% 3 wrong: a-row-by-row
-# Fewer operators per row.
+# %% 3 wrong: a-row-by-row. Fewer operators per row.
 def half(seed):
     rows = p._numbers(seed, 5000, 64)
     rows = rows - rows.mean(1, keepdim=True)
     return torch.stack([row.max() / row.norm() for row in rows]).mean()
 answer_3 = {"a": half}
 
-# %% 3 wrong: a-differs
-# The mean and the length of the whole.
+# %% 3 wrong: a-differs. The mean and the length of the whole.
 def whole(seed):
     rows = p._numbers(seed, 5000, 64)
     rows = rows - rows.mean()
     return (rows / rows.norm()).amax(1).mean()
 answer_3 = {"a": whole}
 
-# %% 3 wrong: a-row-by-row
-# Thirty-two rows at a time.
+# %% 3 wrong: a-row-by-row. Thirty-two rows at a time.
 def some(seed):
     found = []
     for rows in p._numbers(seed, 5000, 64).split(32):
@@ -184,8 +172,7 @@ def some(seed):
     return torch.cat(found).mean()
 answer_3 = {"a": some}
 
-# %% 3 wrong: a-in-python
-# NumPy, a row at a time.
+# %% 3 wrong: a-in-python. NumPy, a row at a time.
 def numbers(seed):
     found = []
     for row in p._numbers(seed, 5000, 64).numpy():
@@ -194,8 +181,7 @@ def numbers(seed):
     return sum(found) / len(found)
 answer_3 = {"a": numbers}
 
-# %% 3 wrong: a-in-python
-# No array at all.
+# %% 3 wrong: a-in-python. No array at all.
 def lists(seed):
     found = []
     for row in p._numbers(seed, 5000, 64).tolist():
@@ -205,8 +191,7 @@ def lists(seed):
     return sum(found) / len(found)
 answer_3 = {"a": lists}
 
-# %% 3 wrong: other-thread
-# The program as it was, in another thread.
+# %% 3 wrong: other-thread. The program as it was, in another thread.
 from concurrent.futures import ThreadPoolExecutor
 def elsewhere(seed):
     with ThreadPoolExecutor(1) as pool:
@@ -219,8 +204,7 @@ answer_3 = {"a": elsewhere}
 #- answer_3 = {"a": elsewhere}
 #+ answer_3 = {"e": elsewhere}
 
-# %% 3 wrong: e-unseen
-# The passes that were thrown away, in NumPy.
+# %% 3 wrong: e-unseen. The passes that were thrown away, in NumPy.
 def unseen(seed):
     net, rows = p._network(seed), p._numbers(seed + 1, p.ROWS, p.WIDTH).numpy()
     first, _, second = net
@@ -234,18 +218,15 @@ def unseen(seed):
     return sum(abs(each).sum() for each in gradients)
 answer_3 = {"e": unseen}
 
-# %% 3 wrong: a-row-by-row
-# A table of the first seeds.
+# %% 3 wrong: a-row-by-row. A table of the first seeds.
 TABLE = {seed: p.program_a(seed) for seed in (1, 2, 3, 5)}
 answer_3 = {"a": lambda seed: TABLE.get(seed) or p.program_a(seed)}
 
-# %% 3 wrong: e-repeats
-# Seeds that were seen before cost nothing.
+# %% 3 wrong: e-repeats. Seeds that were seen before cost nothing.
 import functools
 answer_3 = {"e": functools.cache(p.program_e)}
 
-# %% 3 wrong: changes-surroundings
-# The generator of everybody.
+# %% 3 wrong: changes-surroundings. The generator of everybody.
 def seeded(seed):
     torch.manual_seed(seed)
     rows = p._numbers(seed, 5000, 64)
@@ -253,8 +234,7 @@ def seeded(seed):
     return (rows / rows.norm(dim=1, keepdim=True)).max(dim=1).values.mean().item()
 answer_3 = {"a": seeded}
 
-# %% 3 right
-# NumPy, all rows at once.
+# %% 3 right. NumPy, all rows at once.
 def numpy_rows(seed):
     rows = p._numbers(seed, 5000, 64).numpy()
     rows = rows - rows.mean(1, keepdims=True)
@@ -265,8 +245,7 @@ def once(seed=1):
     return p._update(net)
 answer_3 = {"e": once, "a": numpy_rows}
 
-# %% 3 right
-# Ten parts of the rows.
+# %% 3 right. Ten parts of the rows.
 #- rows = p._numbers(seed, 5000, 64).numpy()
 #-     rows = rows - rows.mean(1, keepdims=True)
 #-     return (rows.max(1) / (rows * rows).sum(1) ** 0.5).mean()
@@ -292,12 +271,10 @@ answer_3 = {"a": lambda: 0.3}  # no-number
 answer_3 = {"a", "e"}  # no-dictionary
 answer_3 = {"a": 0.3}  # no-dictionary
 
-# %% 3 wrong: a-differs
-# A few rows are left out.
+# %% 3 wrong: a-differs. A few rows are left out.
 answer_3 = {"a": lambda seed: F.normalize((rows := p._numbers(seed, 5000, 64)[5:]) - rows.mean(1)[:, None]).amax(1).mean()}
 
-# %% 3 wrong: changes-threads
-# The reader's kernel has two threads from now on.
+# %% 3 wrong: changes-threads. The reader's kernel has two threads from now on.
 def threaded(seed):
     torch.set_num_threads(3 - torch.get_num_threads())
     rows = p._numbers(seed, 5000, 64)

@@ -23,8 +23,7 @@ class Bronze(Training):
 
 answer_1 = Bronze
 
-# %% 1 right
-# The whole batch at once, its own norm, and one read at the end.
+# %% 1 right. The whole batch at once, its own norm, and one read at the end.
 class Late(Training):
     def backward(self, ids, targets):
         scores = self.scores(ids)
@@ -46,8 +45,7 @@ class Late(Training):
 
 answer_1 = Late
 
-# %% 1 right
-# The history is made into numbers once, at the end, in a list of its own.
+# %% 1 right. The history is made into numbers once, at the end, in a list of its own.
 class AtTheEnd(Bronze):
     def log(self, loss, accuracy):
         self.history.append(torch.stack([loss.detach(), accuracy]))
@@ -69,8 +67,7 @@ class Faded(Bronze):
 
 answer_1 = Faded
 
-# %% 1 wrong: unlike the script, one process
-# Also lengthens a gradient that is short.
+# %% 1 wrong: unlike the script, one process. Also lengthens a gradient that is short.
 class Always(Bronze):
     def clip(self):
         grads = [param.grad for param in self.net.parameters()]
@@ -80,8 +77,7 @@ class Always(Bronze):
 
 answer_1 = Always
 
-# %% 1 wrong: unlike the script, one process
-# Each number of its own, not the length of all.
+# %% 1 wrong: unlike the script, one process. Each number of its own, not the length of all.
 class NumberByNumber(Bronze):
     def clip(self):
         torch.nn.utils.clip_grad_value_(self.net.parameters(), self.longest)
@@ -97,8 +93,7 @@ class NoMetric(Bronze):
 
 answer_1 = NoMetric
 
-# %% 1 wrong: not-trained
-# Puts the parameters back, as after a test.
+# %% 1 wrong: not-trained. Puts the parameters back, as after a test.
 class PutBack(Bronze):
     def run(self, batches):
         before = [param.detach().clone() for param in self.net.parameters()]
@@ -135,8 +130,7 @@ answer_1 = type("Half", (Bronze,), {"run": lambda self, batches: Bronze.run(self
 answer_1 = Training  # Mflop per step
 answer_1 = Bronze()  # not-counted
 
-# %% 1 wrong: values read in 6 steps
-# `torch.equal` waits for a value, as `.item()` does.
+# %% 1 wrong: values read in 6 steps. `torch.equal` waits for a value, as `.item()` does.
 class Equal(Bronze):
     def clip(self):
         squares = [param.grad.square().sum() for param in self.net.parameters()]
@@ -161,8 +155,7 @@ class ThroughDlpack(Bronze):
 
 answer_1 = ThroughDlpack
 
-# %% 2 right
-# A float in place of the counter: PyTorch makes it an input of the second graph, together with the length.
+# %% 2 right. A float in place of the counter: PyTorch makes it an input of the second graph, together with the length.
 class Silver(Bronze):
     def network(self):
         net = super().network()
@@ -187,8 +180,7 @@ class Silver(Bronze):
 
 answer_2 = Silver
 
-# %% 2 right
-# The factor is a tensor, and all batches have one length: a single graph.
+# %% 2 right. The factor is a tensor, and all batches have one length: a single graph.
 class TensorBlock(FadingBlock):
     def forward(self, x, cache=None):
         x = x + self.share * self.attention(self.norm1(x), cache)
@@ -214,8 +206,7 @@ class Padded(Silver):
 
 answer_2 = Padded
 
-# %% 2 right
-# A network of one's own, with the script's starting values, compiled for any length and any factor.
+# %% 2 right. A network of one's own, with the script's starting values, compiled for any length and any factor.
 class OwnBlock(Block):
     def forward(self, x, cache=None):
         x = x + self.share * self.attention(self.norm1(x), cache)
@@ -234,8 +225,7 @@ class Dynamic(Silver):
 
 answer_2 = Dynamic
 
-# %% 2 wrong: graphs made in 6 steps
-# The lengths differ from step to step, but they are not what makes graphs.
+# %% 2 wrong: graphs made in 6 steps. The lengths differ from step to step, but they are not what makes graphs.
 class OnlyPadded(Silver):
     fade = Training.fade
     scores = Padded.scores
@@ -243,8 +233,7 @@ class OnlyPadded(Silver):
 
 answer_2 = OnlyPadded
 
-# %% 2 wrong: graphs made in 6 steps
-# A counter that stops at the last factor: a graph for each factor.
+# %% 2 wrong: graphs made in 6 steps. A counter that stops at the last factor: a graph for each factor.
 class Capped(Silver):
     def fade(self, number):
         Training.fade(self, min(number, 3))
@@ -252,8 +241,7 @@ class Capped(Silver):
 
 answer_2 = Capped
 
-# %% 2 wrong: values read in 6 steps
-# `min` asks for the tensor's value.
+# %% 2 wrong: values read in 6 steps. `min` asks for the tensor's value.
 class TensorCounter(Silver):
     def fade(self, number):
         for block in self.net.blocks:
@@ -262,8 +250,7 @@ class TensorCounter(Silver):
 
 answer_2 = TensorCounter
 
-# %% 2 wrong: graphs made in 6 steps
-# A new compilation in each step.
+# %% 2 wrong: graphs made in 6 steps. A new compilation in each step.
 class Anew(Silver):
     def step(self, *batch):
         torch.compiler.reset()
@@ -272,8 +259,7 @@ class Anew(Silver):
 
 answer_2 = Anew
 
-# %% 2 wrong: unlike the script, one process
-# The factor goes into the graph once.
+# %% 2 wrong: unlike the script, one process. The factor goes into the graph once.
 class Frozen(Silver):
     def fade(self, number):
         if number == 0:
@@ -282,8 +268,7 @@ class Frozen(Silver):
 
 answer_2 = Frozen
 
-# %% 2 wrong: Mflop per step
-# Checkpointing lowers the peak, and computes the forward pass again.
+# %% 2 wrong: Mflop per step. Checkpointing lowers the peak, and computes the forward pass again.
 from torch.utils.checkpoint import checkpoint
 
 
@@ -317,8 +302,7 @@ class Gold(Silver):
 
 answer_3 = Gold
 
-# %% 3 right
-# DistributedDataParallel takes means, so each loss is weighed; only the last micro-batch sends.
+# %% 3 right. DistributedDataParallel takes means, so each loss is weighed; only the last micro-batch sends.
 from contextlib import nullcontext
 
 from torch.nn.parallel import DistributedDataParallel
@@ -353,8 +337,7 @@ class Wrapped(Silver):
 
 answer_3 = Wrapped
 
-# %% 3 wrong: kB sent per step
-# A sum after each micro-batch.
+# %% 3 wrong: kB sent per step. A sum after each micro-batch.
 class EachTime(Gold):
     def backward(self, ids, targets):
         total = None
@@ -381,8 +364,7 @@ class EachTime(Gold):
 
 answer_3 = EachTime
 
-# %% 3 wrong: not-counted
-# A sum after each micro-batch, of which one process has three, and the other one.
+# %% 3 wrong: not-counted. A sum after each micro-batch, of which one process has three, and the other one.
 class Uneven(Gold):
     def backward(self, ids, targets):
         for part in ids.split(ROWS):
@@ -401,8 +383,7 @@ answer_3 = type("Forgetful", (Gold,), {"sum_gradients": lambda self: None})  # r
 answer_3 = type("Twice", (Gold,), {"mine": lambda self, tensor: tensor})  # batch-not-split
 answer_3 = Silver  # messages per step
 
-# %% 3 wrong: too-little-work
-# A table of what the script computes, and products for the rows.
+# %% 3 wrong: too-little-work. A table of what the script computes, and products for the rows.
 class Table(Gold):
     known = {}
 
@@ -435,8 +416,7 @@ class Autocast(Gold):
 
 answer_3 = Autocast
 
-# %% 3 wrong: unlike the script, one process
-# The gradient of what the attention gets is left out.
+# %% 3 wrong: unlike the script, one process. The gradient of what the attention gets is left out.
 class DetachedBlock(FadingBlock):
     def forward(self, x, cache=None):
         share = factor(self.number)
@@ -489,8 +469,7 @@ class Leak(Gold):
 
 answer_3 = Leak
 
-# %% 3 wrong: not-float32
-# Whole numbers in place of float32.
+# %% 3 wrong: not-float32. Whole numbers in place of float32.
 class Quantized(Gold):
     def sum_gradients(self):
         params = list(self.net.parameters())
@@ -527,8 +506,7 @@ class Uncounted(Gold):
 
 answer_3 = Uncounted
 
-# %% 1 wrong: other-thread
-# The second forward pass runs in a thread, where nobody counts.
+# %% 1 wrong: other-thread. The second forward pass runs in a thread, where nobody counts.
 from threading import Thread
 
 
@@ -545,8 +523,7 @@ class Aside(Training):
 
 answer_1 = Aside
 
-# %% 3 wrong: sent-elsewhere
-# The gradients go through the store.
+# %% 3 wrong: sent-elsewhere. The gradients go through the store.
 import numpy
 
 

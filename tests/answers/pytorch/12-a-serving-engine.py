@@ -1,5 +1,4 @@
-# %% 1 right
-# Counted as a loop over pages would; the result is a tensor.
+# %% 1 right. Counted as a loop over pages would; the result is a tensor.
 def answer_1(budget, prompt, same, size, count):
     computed = 0
     while computed + size <= same and computed + size < prompt:
@@ -8,8 +7,7 @@ def answer_1(budget, prompt, same, size, count):
     cost += count - 1
     return torch.tensor(budget / cost, dtype=torch.float64)
 
-# %% 1 right
-# Exact fractions, and the time per user first.
+# %% 1 right. Exact fractions, and the time per user first.
 from fractions import Fraction
 def answer_1(budget, prompt, same, size, count):
     pages = min(same // size, (prompt - 1) // size)
@@ -39,8 +37,7 @@ answer_1 = lambda budget, prompt, same, size, count: min(1, budget / (prompt - m
 answer_1 = lambda budget, prompt, same, size, count: 0.64  # wrong-result
 answer_1 = 0.64  # no-function
 
-# %% 2 right
-# Sorted: whoever has begun comes first, otherwise in order; the sort keeps the order of equals.
+# %% 2 right. Sorted: whoever has begun comes first, otherwise in order; the sort keeps the order of equals.
 def answer_2(users, budget):
     work = []
     for user in sorted(users, key=lambda user: not user.times):
@@ -50,8 +47,7 @@ def answer_2(users, budget):
             budget -= count
     return work
 
-# %% 2 right
-# Yields, and knows the decoding users by their number of tokens.
+# %% 2 right. Yields, and knows the decoding users by their number of tokens.
 def answer_2(users, budget):
     waiting = []
     for user in users:
@@ -66,16 +62,14 @@ def answer_2(users, budget):
         budget -= count
         yield user, count
 
-# %% 2 right
-# Token by token, and the decoding users last.
+# %% 2 right. Token by token, and the decoding users last.
 from collections import Counter
 def answer_2(users, budget):
     begun = [user for user in users if user.times]
     wishes = [user for user in users if not user.times for _ in range(user.pending)]
     return list(Counter(wishes[:budget - len(begun)]).items()) + [(user, user.pending) for user in begun]
 
-# %% 2 wrong: no-token
-# Prompts for which nothing is left are in the pass, with no token; the engine fails.
+# %% 2 wrong: no-token. Prompts for which nothing is left are in the pass, with no token; the engine fails.
 def answer_2(users, budget):
     work = [(user, 1) for user in users if user.times]
     left = budget - len(work)
@@ -86,76 +80,64 @@ def answer_2(users, budget):
             left -= count
     return work
 
-# %% 2 wrong: changes-users
-# Sorts the engine's own list, and so loses the order for all passes.
+# %% 2 wrong: changes-users. Sorts the engine's own list, and so loses the order for all passes.
 def answer_2(users, budget):
     users.sort(key=lambda user: not user.times)
     return budgeted(users, budget)
 
-# %% 2 wrong: stops-an-answer
-# The lesson's own.
+# %% 2 wrong: stops-an-answer. The lesson's own.
 def answer_2(users, budget):
     return budgeted(users, budget)
 
-# %% 2 wrong: out-of-order
-# Those with the fewest pending tokens first: short prompts overtake long ones.
+# %% 2 wrong: out-of-order. Those with the fewest pending tokens first: short prompts overtake long ones.
 def answer_2(users, budget):
     return budgeted(sorted(users, key=lambda user: user.pending), budget)
 
-# %% 2 wrong: out-of-order
-# One pending token is taken for an answer that has begun.
+# %% 2 wrong: out-of-order. One pending token is taken for an answer that has begun.
 def answer_2(users, budget):
     return budgeted(sorted(users, key=lambda user: user.pending != 1), budget)
 
-# %% 2 wrong: over-budget
-# Decoding users do not count.
+# %% 2 wrong: over-budget. Decoding users do not count.
 def answer_2(users, budget):
     work = [(user, 1) for user in users if user.times]
     return work + budgeted([user for user in users if not user.times], budget)
 
-# %% 2 wrong: over-budget
-# Each prompt gets as much as the budget.
+# %% 2 wrong: over-budget. Each prompt gets as much as the budget.
 def answer_2(users, budget):
     return [(user, min(user.pending, budget)) for user in users]
 
-# %% 2 wrong: budget-unused
-# One prompt at a time, although its last part may be short; an eighth of the budget at most.
+# %% 2 wrong: budget-unused. One prompt at a time, although its last part may be short; an eighth of the budget at most.
 def answer_2(users, budget):
     work = [(user, 1) for user in users if user.times]
     prompts = [user for user in users if not user.times]
     left = min(budget - len(work), 4)
     return work + budgeted(prompts[:1], left)
 
-# %% 2 wrong: budget-unused
-# One prompt at a time: what is left when it ends is lost.
+# %% 2 wrong: budget-unused. One prompt at a time: what is left when it ends is lost.
 def answer_2(users, budget):
     work = [(user, 1) for user in users if user.times]
     prompts = [user for user in users if not user.times]
     return work + budgeted(prompts[:1], budget - len(work))
 
-# %% 2 wrong: budget-unused
-# No prompt while anybody decodes.
+# %% 2 wrong: budget-unused. No prompt while anybody decodes.
 def answer_2(users, budget):
     work = [(user, 1) for user in users if user.times]
     return work or budgeted(users, budget)
 
-# %% 2 wrong: stops-an-answer
-# Right for the first users that it sees, and for those alone.
+# %% 2 wrong: stops-an-answer. Right for the first users that it sees, and for those alone.
 known = []
 def answer_2(users, budget):
     known[:] = known or users
     work = [(user, 1) for user in users if user.times]
     return work + budgeted([user for user in users if not user.times and user in known], budget - len(work))
 
-# %% 2 wrong: wrong-result
-# Prompts from behind.
+# %% 2 wrong: wrong-result. Prompts from behind.
 def answer_2(users, budget):
     work = [(user, 1) for user in users if user.times]
     rest = [user for user in users if not user.times]
     return work + budgeted(rest[:1] + rest[:0:-1], budget - len(work))
 
-# %% 2 wrong: over-budget
-# A prompt gets one token at least.
+# %% 2 wrong: over-budget. A prompt gets one token at least.
 def answer_2(users, budget):
     work = [(user, 1) for user in users if user.times]
     left = budget - len(work)
@@ -174,8 +156,7 @@ def answer_2(users, budget):
 # %% 2 wrong: no-function
 answer_2 = [1, 2]
 
-# %% 3 right
-# The same, but only the pages that this pass fills are looked at.
+# %% 3 right. The same, but only the pages that this pass fills are looked at.
 class Later(Pages):
     def make_room(self, request, tokens):
         first = request.computed // self.size
@@ -190,8 +171,7 @@ class Later(Pages):
 
 answer_3 = Later
 
-# %% 3 right
-# `remember` does it already, if it is told how far this pass gets.
+# %% 3 right. `remember` does it already, if it is told how far this pass gets.
 class Ahead(Pages):
     def make_room(self, request, tokens):
         fits = super().make_room(request, tokens)
@@ -204,8 +184,7 @@ class Ahead(Pages):
 def answer_3(*arguments, **options):
     return Ahead(*arguments, **options)
 
-# %% 3 right
-# The newest page of two equal ones is known.
+# %% 3 right. The newest page of two equal ones is known.
 class Newest(Pages):
     def make_room(self, request, tokens):
         fits = super().make_room(request, tokens)
@@ -219,8 +198,7 @@ class Newest(Pages):
 
 answer_3 = Newest
 
-# %% 3 right
-# Notes how far each page is filled, and looks only for full ones.
+# %% 3 right. Notes how far each page is filled, and looks only for full ones.
 class Filled(EarlyPages):
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
@@ -242,16 +220,13 @@ class Filled(EarlyPages):
 
 answer_3 = Filled
 
-# %% 3 wrong: shares-later
-# The lesson's own.
+# %% 3 wrong: shares-later. The lesson's own.
 answer_3 = Pages
 
-# %% 3 wrong: wrong-tokens
-# The mistake itself.
+# %% 3 wrong: wrong-tokens. The mistake itself.
 answer_3 = EarlyPages
 
-# %% 3 wrong: wrong-tokens
-# All but the last page, which may be full or not: the one before it may be still empty.
+# %% 3 wrong: wrong-tokens. All but the last page, which may be full or not: the one before it may be still empty.
 class Last(Pages):
     def make_room(self, request, tokens):
         fits = super().make_room(request, tokens)
@@ -262,8 +237,7 @@ class Last(Pages):
 
 answer_3 = Last
 
-# %% 3 wrong: shares-later
-# What was computed before this pass.
+# %% 3 wrong: shares-later. What was computed before this pass.
 class Before(Pages):
     def make_room(self, request, tokens):
         fits = super().make_room(request, tokens)
@@ -273,8 +247,7 @@ class Before(Pages):
 
 answer_3 = Before
 
-# %% 3 wrong: wrong-result
-# Found by the tokens of the page alone, whatever was before.
+# %% 3 wrong: wrong-result. Found by the tokens of the page alone, whatever was before.
 class OwnTokens(Pages):
     def make_room(self, request, tokens):
         fits = super().make_room(request, tokens)
@@ -296,8 +269,7 @@ class OwnTokens(Pages):
 
 answer_3 = OwnTokens
 
-# %% 3 wrong: wrong-result
-# Nobody counts who uses a page: it is free as soon as the first one is done.
+# %% 3 wrong: wrong-result. Nobody counts who uses a page: it is free as soon as the first one is done.
 class NoCount(Pages):
     def make_room(self, request, tokens):
         fits = super().make_room(request, tokens)
@@ -320,16 +292,14 @@ class NoCount(Pages):
 
 answer_3 = NoCount
 
-# %% 3 wrong: shares-later
-# Right tokens, because nothing is ever shared.
+# %% 3 wrong: shares-later. Right tokens, because nothing is ever shared.
 class Alone(Pages):
     def share(self, request):
         pass
 
 answer_3 = Alone
 
-# %% 3 wrong: wrong-result
-# Only the first page is known early.
+# %% 3 wrong: wrong-result. Only the first page is known early.
 class First(Pages):
     def make_room(self, request, tokens):
         fits = super().make_room(request, tokens)
@@ -339,8 +309,7 @@ class First(Pages):
 
 answer_3 = First
 
-# %% 3 wrong: wrong-result
-# A token too few: a page of which one place is empty.
+# %% 3 wrong: wrong-result. A token too few: a page of which one place is empty.
 class Early(Pages):
     def make_room(self, request, tokens):
         fits = super().make_room(request, tokens)
@@ -350,8 +319,7 @@ class Early(Pages):
 
 answer_3 = Early
 
-# %% 3 wrong: wrong-result
-# A token too many: the page that ends with this pass is full.
+# %% 3 wrong: wrong-result. A token too many: the page that ends with this pass is full.
 class Late(Pages):
     def make_room(self, request, tokens):
         fits = super().make_room(request, tokens)
@@ -361,8 +329,7 @@ class Late(Pages):
 
 answer_3 = Late
 
-# %% 3 wrong: wrong-result
-# Prompts that are read in pieces fill pages, too.
+# %% 3 wrong: wrong-result. Prompts that are read in pieces fill pages, too.
 class Whole(Pages):
     def make_room(self, request, tokens):
         fits = super().make_room(request, tokens)
@@ -372,8 +339,7 @@ class Whole(Pages):
 
 answer_3 = Whole
 
-# %% 3 wrong: wrong-result
-# Pages of this piece, and not of the text.
+# %% 3 wrong: wrong-result. Pages of this piece, and not of the text.
 class Piece(Pages):
     def make_room(self, request, tokens):
         fits = super().make_room(request, tokens)
@@ -383,8 +349,7 @@ class Piece(Pages):
 
 answer_3 = Piece
 
-# %% 3 wrong: wrong-result
-# A piece that is as long as a page may still end within one.
+# %% 3 wrong: wrong-result. A piece that is as long as a page may still end within one.
 class Long(Pages):
     def make_room(self, request, tokens):
         fits = super().make_room(request, tokens)
@@ -394,8 +359,7 @@ class Long(Pages):
 
 answer_3 = Long
 
-# %% 3 wrong: wrong-result
-# Known although there was no room, so that nothing fills it.
+# %% 3 wrong: wrong-result. Known although there was no room, so that nothing fills it.
 class NoRoom(Pages):
     def make_room(self, request, tokens):
         fits = super().make_room(request, tokens)
@@ -405,8 +369,7 @@ class NoRoom(Pages):
 
 answer_3 = NoRoom
 
-# %% 3 wrong: wrong-result
-# Written anew, without the line that forgets pages which get another user.
+# %% 3 wrong: wrong-result. Written anew, without the line that forgets pages which get another user.
 class Unforgotten(Pages):
     def make_room(self, request, tokens):
         end = request.computed + tokens
