@@ -145,12 +145,12 @@ def machine():
 
 
 @functools.cache
-def hash_of(path):
-    """Return the hash of one file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def line_of(path):
+    """Return the name of a file of the project, and the hash of what it holds."""
+    return f"{path.relative_to(ROOT)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
 def key(path):
     """Return one hash of everything that the tests in a file depend on."""
-    parts = [machine(), *(f"{each.relative_to(ROOT)} {hash_of(each)}" for each in sorted(files(path)))]
+    parts = [machine(), *sorted(map(line_of, files(path)))]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
