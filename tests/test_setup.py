@@ -233,7 +233,7 @@ def test_the_pytorch_track_needs_no_mxnet(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("missing", "other", "left"), [
-    ("mxnet", "torch", "pytorch/"), ("torch", "mxnet", "06-multi-gpu-concise")])
+    ("mxnet", "torch", "pytorch/"), ("torch", "mxnet", "05-multi-gpu-from-scratch")])
 def test_a_missing_track_is_left_out(tmp_path, missing, other, left):
     """Without one framework the tests and lessons of the other are collected, and one line says what is left out."""
     if find_spec(other) is None:
