@@ -62,7 +62,6 @@ MORE_TESTS = {
     "editions/grading/owners.py": ["submissions"],
     "editions/grading/reaches.py": ["answers_found"],
     "editions/grading/runs.py": ["sandbox -m '' -k 'not forks'"],
-    "editions/grading/sandbox.py": ["sandbox -m '' -k 'not forks'"],  # without limits, forks would fill the machine
     "editions/grading/table.py": ["grades_table"],
     "editions/lab": ["lab -m '' -k 'address or its_reader_alone'"],
     "editions/lessons.py": ["editions"],
