@@ -109,10 +109,10 @@ def test_a_submission_is_isolated(place, tmp_path, capfd):
     local.listen()
     (tmp_path / "secret").write_text("secret")
     tmp_path.chmod(0o777)  # open to any account
-    ours = subprocess.Popen(["sleep", "98765"])
+    ours = subprocess.Popen(["sleep", "98.765"])
     told = {
         "parent": "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)",
-        "processes": "import glob\nprint(any('98765' in open(p).read() for p in glob.glob('/proc/[0-9]*/cmdline')))",
+        "processes": "import glob\nprint(any('98.765' in open(p).read() for p in glob.glob('/proc/[0-9]*/cmdline')))",
         "write": f"open({str(tmp_path / 'new')!r}, 'w')",
         "project": f"print(os.listdir({str(ROOT)!r})); open({str(ROOT / 'd2lhelpers' / 'new')!r}, 'w')",
         "secret": f"print(open({str(tmp_path / 'secret')!r}).read())",

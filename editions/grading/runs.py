@@ -160,6 +160,7 @@ def end_with_parent(home):
     """Kill this run as soon as the program that started it has ended, for whatever reason."""
     multiprocessing.parent_process().join()
     sandbox.kill_all(os.getpid(), home)
+    os._exit(1)
 
 
 def few(outputs):

@@ -216,10 +216,9 @@ def size_of(path):
 
 
 def kill_all(pid, folder):
-    """Kill a process, its descendants, and every process whose home is `folder`, whoever its parent is by now.
+    """Kill a process, its descendants, and every process whose home is `folder`, but not the one that calls this.
 
     Their process groups are killed as a whole: code that forks for ever starts processes faster than they are found.
-    If this process is among them, it is the last one.
     """
     for _ in range(9):
         found = {*family(pid), *(each for each in psutil.process_iter() if at_home(each, folder))} - {psutil.Process()}
@@ -231,8 +230,6 @@ def kill_all(pid, folder):
                     os.killpg(os.getpgid(each.pid), signal.SIGKILL)
                 each.kill()
         psutil.wait_procs(found, timeout=1)
-    if pid == os.getpid():
-        os.kill(pid, signal.SIGKILL)
 
 
 def at_home(process, folder):
